@@ -9,7 +9,7 @@
 #include <math.h>
 #include <time.h>
 
-enum { MOST_DATES = 64 };
+enum { MAX_DATES = 64 };
 
 typedef struct cva_case { /* a book with all that belongs to it */
     shoal_cva_market market;
@@ -64,7 +64,7 @@ static inline cva_case mixed_case(int64_t outer) {
 
 typedef struct cva_outcome {
     shoal_cva_value value;
-    shoal_cva_date profile[MOST_DATES];
+    shoal_cva_date profile[MAX_DATES];
     shoal_cva_counts counts;
     shoal_cva_info info;
 } cva_outcome;

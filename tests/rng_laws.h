@@ -11,7 +11,7 @@
 #include "targets.h"
 #include <math.h>
 
-enum { CASES = 40, DIMENSIONS = 5, MOST_DIMENSIONS = 300 };
+enum { CASES = 40, DIMENSIONS = 5, MAX_DIMENSIONS = 300 };
 
 typedef struct law { /* a method, its variant and its parameters */
     shoal_rng_opts opts;
@@ -143,8 +143,8 @@ static inline void scalar_number(const shoal_rng_opts *o, uint64_t i, void *out)
 }
 
 static inline void scalar_point(const shoal_rng_opts *o, uint64_t i, int d, void *out) {
-    static uint32_t directions[MOST_DIMENSIONS * 32];
-    static uint64_t shift[MOST_DIMENSIONS];
+    static uint32_t directions[MAX_DIMENSIONS * 32];
+    static uint64_t shift[MAX_DIMENSIONS];
     static const shoal_rng_opts *made; /* for whom */
     const int variant = !o->variant                        ? SOBOL_SCRAMBLE
                         : strcmp(o->variant, "plain") == 0 ? SOBOL_PLAIN

@@ -32,7 +32,7 @@
 enum { EDGES = 256, CENTRE = 128, LEAST = 50 }; /* LEAST: the smallest count expected in a bin */
 
 #define STANDARD_ERRORS 4.0
-#define P_LEAST         1e-6
+#define P_MIN           1e-6
 
 /* ---- the incomplete gamma function ----------------------------------------------------------- */
 
@@ -330,7 +330,7 @@ static inline verdict judge(const sample *s, const rng_law *l, const bins *b) {
     r.df = b->count - 1;
     r.p = r.df > 0 ? chi2_above(r.df, r.chi2) : 0;
     for (int j = 1; j <= l->moments; j++) r.agrees &= fabs(r.error[j]) <= STANDARD_ERRORS;
-    r.agrees &= r.p >= P_LEAST && r.p <= 1 - P_LEAST;
+    r.agrees &= r.p >= P_MIN && r.p <= 1 - P_MIN;
     return r;
 }
 

@@ -100,7 +100,7 @@ static inline void make_matrix(double *a, int spectrum, int n, shoal_type type) 
 }
 
 /* Tridiagonal ones. */
-enum { KINDS = 12, T_MOST = 105 };
+enum { KINDS = 12, T_MAX = 105 };
 static const char *const kinds[KINDS] = {
     "Wilkinson", "glued",  "1 -2 1",         "Clement",     "random",
     "split",     "graded", "graded upwards", "no diagonal", "parts of all sizes",

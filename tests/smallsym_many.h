@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { MANY_BASE = 1024, MANY_MOST = 64 }; /* systems of the generator; the largest n */
+enum { MANY_BASE = 1024, MANY_MAX = 64 }; /* systems of the generator; the largest n */
 
 /* What is wrong with a system, and what may be said of it. */
 enum { MANY_SOUND, MANY_SINGULAR, MANY_NONFINITE, MANY_FAULTS };
@@ -81,9 +81,9 @@ SHOAL_HD static inline double many_uniform(const many_family *f, int64_t k, int 
 }
 
 typedef struct many_turn { /* P and D: row i is row place[i] of the generator, by sign[i] */
-    uint64_t key[MANY_MOST];
-    int place[MANY_MOST];
-    double sign[MANY_MOST];
+    uint64_t key[MANY_MAX];
+    int place[MANY_MAX];
+    double sign[MANY_MAX];
 } many_turn;
 
 /* First phase. */

@@ -79,7 +79,7 @@ static inline int check_here(const many_family *f, const many_batch *done,
                              unsigned long long *tally) {
 #pragma omp parallel
     {
-        double copy[MANY_MOST * (MANY_MOST + 2)];
+        double copy[MANY_MAX * (MANY_MAX + 2)];
         unsigned long long mine[TALLY] = { 0 };
 #pragma omp for schedule(static)
         for (int64_t at = 0; at < done->count; at++) {

@@ -8,7 +8,7 @@
 #include <shoal/shoal.h>
 #include "targets.h"
 
-enum { MOST = 192, MOST_DATES = 80 };
+enum { MOST = 192, MAX_DATES = 80 };
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 static shoal_context *ctx;
@@ -137,7 +137,7 @@ TEST(quantlib_prices) {
     };
     static const double paid[] = { 2.5, 4 }, zero[] = { 0.01, 0.04, 0.05 },
                         vols[] = { 0.35, 0.3, 0.25 };
-    double cash_at[2], when[3], dates[MOST_DATES], worst = 0;
+    double cash_at[2], when[3], dates[MAX_DATES], worst = 0;
     take_days(2, (const int[]){ 91, 274 }, cash_at);
     take_days(3, (const int[]){ 182, 365, 730 }, when);
     for (int i = 0; i < COUNT(rows); i++) {

@@ -6,11 +6,11 @@
 #include "cva_exact.h"
 #include "cva_runs.h"
 
-enum { MOST_PARAMETERS = 64 };
+enum { MAX_PARAMETERS = 64 };
 
 typedef struct greeks {
     int64_t count, width, paths;
-    shoal_cva_sensitivity of[MOST_PARAMETERS];
+    shoal_cva_sensitivity of[MAX_PARAMETERS];
     double *rows;
 } greeks;
 
@@ -26,7 +26,7 @@ static greeks greeks_of(shoal_context *ctx, const cva_case *c,
     for (int64_t at = 0; at < g.paths && s == SHOAL_OK; at += piece)
         s = shoal_cva_run(plan, at, g.paths - at < piece ? g.paths - at : piece,
                           g.rows + at * g.width, NULL);
-    CHECK(g.count <= MOST_PARAMETERS);
+    CHECK(g.count <= MAX_PARAMETERS);
     if (s == SHOAL_OK && g.count) s = shoal_cva_sensitivities(plan, g.rows, g.paths, g.of);
     CHECK_MSG(s == SHOAL_OK, "%s", shoal_message(ctx));
     shoal_cva_free(plan);

@@ -124,8 +124,8 @@ static void compare(cva_case *c, const shoal_cva_counterparty *of, double error)
     int64_t *sums = new_array((size_t)shoal_cva_sums(plan), sizeof *sums);
     shoal_cva_info info;
     shoal_cva_value value[2];
-    shoal_cva_date date[2][MOST_DATES];
-    CHECK(shoal_cva_describe(plan, &info) == SHOAL_OK && info.dates <= MOST_DATES);
+    shoal_cva_date date[2][MAX_DATES];
+    CHECK(shoal_cva_describe(plan, &info) == SHOAL_OK && info.dates <= MAX_DATES);
     CHECK(shoal_cva_run(plan, 0, outer, samples, NULL) == SHOAL_OK);
     CHECK(shoal_cva_add_sums(plan, samples, outer, sums) == SHOAL_OK);
     CHECK(shoal_cva_result(plan, samples, outer, &value[0], date[0]) == SHOAL_OK);
@@ -230,7 +230,7 @@ TEST(any_pieces_have_the_same_bits) {
     c.opts.by_trade = 1, c.opts.quantile_error = 0.01, c.opts.estimator = SHOAL_CVA_BY_AMC;
     shoal_cva *plan = plan_of(&c, NULL);
     shoal_cva_value one, value;
-    shoal_cva_date date[2][MOST_DATES];
+    shoal_cva_date date[2][MAX_DATES];
     shoal_cva_trade trade[2][4];
     for (int64_t n = 1; n <= 7; n += n == 1 ? 2 : 4) {
         shoal_units *from, *to;

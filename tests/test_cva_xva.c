@@ -14,10 +14,10 @@ enum { PARTS = 4 }; /* counterparties, and sets, at most */
 
 typedef struct xva_outcome {
     shoal_cva_adjustments book, party[PARTS], set[PARTS];
-    shoal_cva_date set_profile[PARTS][MOST_DATES];
+    shoal_cva_date set_profile[PARTS][MAX_DATES];
     shoal_cva_trade trade[4];
-    double profile[4][2][MOST_DATES]; /* packed by dates */
-    int64_t totals[4 * (4 * MOST_DATES + 4)], numbers;
+    double profile[4][2][MAX_DATES]; /* packed by dates */
+    int64_t totals[4 * (4 * MAX_DATES + 4)], numbers;
     shoal_cva_info info;
 } xva_outcome;
 
@@ -37,7 +37,7 @@ static xva_outcome xva_of(shoal_context *ctx, const cva_case *c, const shoal_cva
     double *samples = new_array((size_t)(outer * width), sizeof *samples);
     out.numbers = shoal_cva_totals(plan);
     CHECK(out.numbers <= (int64_t)(sizeof out.totals / sizeof *out.totals));
-    CHECK(shoal_cva_describe(plan, &out.info) == SHOAL_OK && out.info.dates <= MOST_DATES);
+    CHECK(shoal_cva_describe(plan, &out.info) == SHOAL_OK && out.info.dates <= MAX_DATES);
     const int64_t each = k.count * out.info.dates;
     for (int64_t at = 0; at < outer && s == SHOAL_OK; at += piece)
         s = shoal_cva_run_trades(plan, at, outer - at < piece ? outer - at : piece,

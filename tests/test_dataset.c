@@ -9,7 +9,7 @@
 #include "pricing_pieces.h"
 #include <math.h>
 
-enum { COLUMNS = SHOAL_DATASET_COLUMNS, VALUES = SHOAL_DATASET_VALUES, MOST_ROWS = 1024 };
+enum { COLUMNS = SHOAL_DATASET_COLUMNS, VALUES = SHOAL_DATASET_VALUES, MAX_ROWS = 1024 };
 
 static shoal_dataset_opts opts_of(int64_t samples, uint64_t seed) {
     shoal_dataset_opts o = { .samples = samples, .seed = seed };
@@ -212,7 +212,7 @@ static double middle(const double *row, int d) {
 TEST(designs_are_even) {
     shoal_context *ctx = targets[0].ctx;
     static const int64_t sizes[] = { 1, 2, 255, 1000, 256, 1024 };
-    static double row[MOST_ROWS][COLUMNS], other[MOST_ROWS][COLUMNS];
+    static double row[MAX_ROWS][COLUMNS], other[MAX_ROWS][COLUMNS];
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         const int64_t n = sizes[k];
         for (int latin = n == 256 || n == 1024 ? 0 : 1; latin < 2; latin++) {
@@ -224,7 +224,7 @@ TEST(designs_are_even) {
             CHECK(memcmp(row[n / 2], other, (size_t)(n - n / 2) * sizeof *row) == 0);
             shoal_dataset_free(plan);
             for (int d = 0; d < COLUMNS; d++) {
-                char seen[MOST_ROWS] = { 0 };
+                char seen[MAX_ROWS] = { 0 };
                 int twice = 0;
                 for (int64_t i = 0; i < n; i++) {
                     const double u = middle(row[i], d) + 0.5;
@@ -253,9 +253,9 @@ TEST(designs_are_even) {
     /* columns do not follow each other: correlations of 1024 rows of u, of deviation 1/32 */
     for (int d = 1; d < COLUMNS; d++) {
         double sum = 0;
-        for (int i = 0; i < MOST_ROWS; i++) sum += middle(row[i], d - 1) * middle(row[i], d);
-        CHECK_MSG(fabs(12 * sum / MOST_ROWS) < 5.0 / 32, "columns %d and %d: %g", d - 1, d,
-                  12 * sum / MOST_ROWS);
+        for (int i = 0; i < MAX_ROWS; i++) sum += middle(row[i], d - 1) * middle(row[i], d);
+        CHECK_MSG(fabs(12 * sum / MAX_ROWS) < 5.0 / 32, "columns %d and %d: %g", d - 1, d,
+                  12 * sum / MAX_ROWS);
     }
 }
 

@@ -96,7 +96,7 @@ static double p_of_cells(const double *x, const double *y) {
 static void check_cells(const double *x, const double *y, const char *what, int bit) {
     const double p = p_of_cells(x, y);
     least_p = fmin(least_p, p);
-    CHECK_MSG(p > P_LEAST, "%s %d: p-value %g", what, bit, p);
+    CHECK_MSG(p > P_MIN, "%s %d: p-value %g", what, bit, p);
 }
 
 static void check_stream(const address *a, const char *what, int bit) {
@@ -215,7 +215,7 @@ TEST(planted_correlations_are_found) {
     for (int i = 0; i < PAIRS; i++) other[i] = 0.01 * normal_0[i] + normal_0[i + 7];
     CHECK(product(normal_0, other) > COEFFICIENT);
     for (int i = 0; i < PAIRS; i++) other[i] = uniform_0[i % 200 ? i + 7 : i];
-    CHECK(p_of_cells(uniform_0, other) < P_LEAST);
+    CHECK(p_of_cells(uniform_0, other) < P_MIN);
 }
 
 /* ---- the square-root process ----------------------------------------------------------------- */

@@ -158,7 +158,7 @@ static int count_below(const double *d, const double *e, int n, long double x) {
 }
 
 TEST(pairs_of_tridiagonal_matrices) {
-    static double d[T_MOST], e[T_MOST], w[T_MOST], v[T_MOST * T_MOST], a[T_MOST * T_MOST];
+    static double d[T_MAX], e[T_MAX], w[T_MAX], v[T_MAX * T_MAX], a[T_MAX * T_MAX];
     for (int t = 0; t < target_count; t++)
         for (int k = 0; k < 4 * KINDS; k++) {
             const shoal_type type = k & 1 ? SHOAL_F32 : SHOAL_F64;

@@ -24,7 +24,7 @@ enum { LDLTP = 1, EIGDC = 3 };
 static struct {
     const char *backend, *kind, *method, *type;
     double count, eig_count, first, seed;
-    int sizes[MANY_MOST + 1];
+    int sizes[MANY_MAX + 1];
 } options = { .backend = "cpu", .count = 1e5, .eig_count = -1, .seed = 7 };
 
 static const many_backend *backend;
@@ -252,7 +252,7 @@ static int parse_sizes(const char *text) {
         char *end;
         const long from = strtol(at, &end, 10);
         const long to = strncmp(end, "..", 2) == 0 ? strtol(end + 2, &end, 10) : from;
-        if ((*end && *end != ',') || from < 1 || to < from || to > MANY_MOST) return 0;
+        if ((*end && *end != ',') || from < 1 || to < from || to > MANY_MAX) return 0;
         for (long n = from; n <= to; n++) options.sizes[n] = 1;
     }
     return 1;
@@ -266,7 +266,7 @@ static int known(const char *word, const char *(*name)(int)) {
 
 static int parse(int argc, char **argv) {
     int share = 0, shares = 1;
-    for (int n = 1; n <= MANY_MOST; n++) options.sizes[n] = 1;
+    for (int n = 1; n <= MANY_MAX; n++) options.sizes[n] = 1;
     for (int i = 1; i < argc; i++) {
         const char *value = strchr(argv[i], '=');
         if (!value++) return usage(argv[i]);
@@ -306,7 +306,7 @@ static int parse(int argc, char **argv) {
     if (options.type && !known(options.type, type_name)) return usage(options.type);
     if (options.kind && !known(options.kind, shoal_smallsym_kind)) return usage(options.kind);
     if (options.method && !known(options.method, method_name)) return usage(options.method);
-    for (int n = 1, place = 0; n <= MANY_MOST; n++)
+    for (int n = 1, place = 0; n <= MANY_MAX; n++)
         if (options.sizes[n]) options.sizes[n] = place++ % shares == share;
     return 0;
 }
@@ -325,7 +325,7 @@ int main(int argc, char **argv) {
     }
     const time_t start = time(NULL);
     for (int type = 0; type < 2; type++) check_judge(type);
-    for (int n = 1; n <= MANY_MOST; n++) {
+    for (int n = 1; n <= MANY_MAX; n++) {
         if (!options.sizes[n]) continue;
         run_size(n);
         printf("n=%-2d done after %.0f s, %d checks failed\n", n, difftime(time(NULL), start),

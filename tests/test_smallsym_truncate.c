@@ -8,8 +8,8 @@
  */
 #include "smallsym_eig.h"
 
-enum { N_MOST = 64 };
-static double a[N_MOST * N_MOST], q[N_MOST * N_MOST], b[N_MOST], x[N_MOST], w[N_MOST];
+enum { N_MAX = 64 };
+static double a[N_MAX * N_MAX], q[N_MAX * N_MAX], b[N_MAX], x[N_MAX], w[N_MAX];
 
 static void random_rhs(int n, shoal_type type) {
     for (int i = 0; i < n; i++) b[i] = rounded(normal(), type);
@@ -20,7 +20,7 @@ static void random_rhs(int n, shoal_type type) {
 static void check_truncation(const target *t, int n, shoal_type type, const char *variant) {
     const double eps = roundoff(type), small_size = eps / 10;
     int kept = 0, negative = 0;
-    double direct[N_MOST] = { 0 }, least = 2, most = 0, error = 0, lost = 0;
+    double direct[N_MAX] = { 0 }, least = 2, most = 0, error = 0, lost = 0;
     for (int i = 0; i < n; i++) {
         const int keep = i % 3 != 1;
         w[i] = keep ? (1 + uniform()) * (uniform() < 0.5 ? -1 : 1) : small_size * normal();
@@ -61,7 +61,7 @@ static void check_truncation(const target *t, int n, shoal_type type, const char
 
 TEST(the_answer_of_least_norm) {
     for (int t = 0; t < target_count; t++)
-        for (int n = 1; n <= N_MOST; n += small ? 9 : 1)
+        for (int n = 1; n <= N_MAX; n += small ? 9 : 1)
             for (int k = 0; k < 4; k++)
                 check_truncation(&targets[t], n, k % 2 ? SHOAL_F32 : SHOAL_F64,
                                  k / 2 ? "gragg" : "middle");
@@ -159,7 +159,7 @@ static void check_family(const target *t, const family *f, int n, shoal_type typ
 
 TEST(backward_errors_of_every_size) {
     for (int t = 0; t < target_count; t++)
-        for (int n = 1; n <= N_MOST; n += small ? 9 : 1)
+        for (int n = 1; n <= N_MAX; n += small ? 9 : 1)
             for (size_t f = 0; f < sizeof families / sizeof *families; f++)
                 for (int k = 0; k < 2; k++) {
                     const shoal_type type = k ? SHOAL_F32 : SHOAL_F64;
@@ -199,7 +199,7 @@ TEST(zero_pivots_are_reported) {
 /* A singular matrix, whose zero pivot is lost in rounding, is not called ok. */
 TEST(singular_matrices_are_never_ok) {
     for (int t = 0; t < target_count; t++)
-        for (int n = 2; n <= N_MOST; n += small ? 9 : 1)
+        for (int n = 2; n <= N_MAX; n += small ? 9 : 1)
             for (int k = 0; k < 4; k++) {
                 const shoal_type type = k % 2 ? SHOAL_F32 : SHOAL_F64;
                 const shoal_smallsym_opts opts = {

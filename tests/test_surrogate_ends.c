@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include "test.h"
 
-enum { INPUTS = SHOAL_DATASET_COLUMNS, MOST_ROWS = 4096 };
+enum { INPUTS = SHOAL_DATASET_COLUMNS, MAX_ROWS = 4096 };
 static shoal_context *ctx;
 static shoal_surrogate *net;
 static shoal_surrogate_info about;
-static double x[MOST_ROWS][INPUTS], value[MOST_ROWS][SHOAL_DATASET_VALUES], price[MOST_ROWS];
+static double x[MAX_ROWS][INPUTS], value[MAX_ROWS][SHOAL_DATASET_VALUES], price[MAX_ROWS];
 
 static void load(const char *path) {
     FILE *file = fopen(path, "rb");

@@ -8,9 +8,9 @@
  */
 #include "symindef_ratios.h"
 
-enum { TYPES = 10, SINGULAR_FROM = 3, SINGULAR_TO = 6, MOST_ORDERS = 8, METHODS = 3 };
+enum { TYPES = 10, SINGULAR_FROM = 3, SINGULAR_TO = 6, MAX_ORDERS = 8, METHODS = 3 };
 
-static int64_t large_orders[MOST_ORDERS];
+static int64_t large_orders[MAX_ORDERS];
 static int large_count;
 
 /* LAPACK's types for symmetric matrices, by their numbers there, as words of the generator. */
@@ -172,7 +172,7 @@ static int take_large(int *argc, char **argv) {
             argv[left++] = argv[i];
             continue;
         }
-        for (; large_count < MOST_ORDERS; at++) {
+        for (; large_count < MAX_ORDERS; at++) {
             const long n = strtol(at, &at, 10);
             if (n < 1 || n > 100000) return 0;
             large_orders[large_count++] = n;
@@ -186,7 +186,7 @@ static int take_large(int *argc, char **argv) {
 
 int main(int argc, char **argv) {
     if (!take_large(&argc, argv)) {
-        fprintf(stderr, "%s: --large takes up to %d orders, 1 to 100000\n", argv[0], MOST_ORDERS);
+        fprintf(stderr, "%s: --large takes up to %d orders, 1 to 100000\n", argv[0], MAX_ORDERS);
         return TEST_USAGE;
     }
     if (!open_targets(&argc, argv)) return 77;

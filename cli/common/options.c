@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICE = 9999 };
+enum { MAX_DEVICE = 9999 };
 
 static void parse_devices(struct argp_state *state, const cli_option *row, const char *text,
                           void *arguments) {
@@ -20,7 +20,7 @@ static void parse_devices(struct argp_state *state, const cli_option *row, const
     do {
         const size_t length = strcspn(at, ",");
         int64_t device;
-        if (!io_text_int(at, length, &device) || device < 0 || device > MOST_DEVICE)
+        if (!io_text_int(at, length, &device) || device < 0 || device > MAX_DEVICE)
             argp_error(state, "--%s: '%s' is neither numbers of GPUs nor all", row->name, text);
         at += length;
     } while (*at++);

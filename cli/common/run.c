@@ -62,7 +62,7 @@ static void clear_bar(void) {
 
 /* A message may contain what a file contained: bytes that are not text are shown as '?', so that a terminal does not
  * execute them. "/dev/stdin" is what "-" has become. */
-static void say(const char *format, va_list list) {
+static void print_line(const char *format, va_list list) {
     static const char device[] = "/dev/stdin";
     const size_t size = sizeof device - 1;
     char text[4096];
@@ -87,7 +87,7 @@ int cli_fail(int code, const char *format, ...) {
     if (cli_interrupted()) return CLI_INTERRUPTED; /* a broken-off read is no fault of the file */
     va_list list;
     va_start(list, format);
-    say(format, list);
+    print_line(format, list);
     va_end(list);
     return code;
 }
@@ -98,7 +98,7 @@ void cli_note(const cli *c, const char *format, ...) {
     if (c->quiet) return;
     va_list list;
     va_start(list, format);
-    say(format, list);
+    print_line(format, list);
     va_end(list);
 }
 
@@ -290,9 +290,9 @@ int cli_io(int status, const io_error *err) {
 }
 
 void cli_report_lost_output(const char *reason) {
-    static bool told;
-    if (!told) fprintf(stderr, "shoal: standard output: %s\n", reason);
-    told = true;
+    static bool reported;
+    if (!reported) fprintf(stderr, "shoal: standard output: %s\n", reason);
+    reported = true;
 }
 
 void cli_json_head(io_json *j, const cli *c, const char *command) {

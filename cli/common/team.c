@@ -363,8 +363,8 @@ int units_work(cli *c, const unit_job *job, shoal_units *units) {
     c->planned = cli_now();
     if (code == CLI_OK) {
         code = file_status(c, shoal_units_work(t.units, t.count, &lost));
-        const int told = report(c, &t, info.done, lost, code == CLI_OK);
-        if (code == CLI_OK) code = told;
+        const int reported = report(c, &t, info.done, lost, code == CLI_OK);
+        if (code == CLI_OK) code = reported;
     }
     part(&t);
     if (code == CLI_INTERRUPTED && folder)

@@ -227,7 +227,7 @@ static const cli_option *option_of(const cli_command *command, const char *word)
     return NULL;
 }
 
-enum { MOST_WORDS = 4096 };
+enum { MAX_WORDS = 4096 };
 
 /* The command of that name, among those that run in units. */
 static const cli_command *command_of(const cli_command *k, const char *name) {
@@ -241,7 +241,7 @@ static const cli_command *command_of(const cli_command *k, const char *name) {
 
 /* A command line as it is run. */
 typedef struct words {
-    char *argv[MOST_WORDS + 6], name[CLI_NAME + 16];
+    char *argv[MAX_WORDS + 6], name[CLI_NAME + 16];
     int argc;
 } words;
 
@@ -249,7 +249,7 @@ static int read_words(const cli *c, const char *path, const char *at, const char
                       const cli_command **command, const char *text[UNIT_TEXTS]) {
     const char *first = next_word(&at, end), *name = next_word(&at, end);
     const int count = first ? atoi(first) : 0;
-    if (!name || count < 1 || count > MOST_WORDS) return bad_part(path, "it names no command");
+    if (!name || count < 1 || count > MAX_WORDS) return bad_part(path, "it names no command");
     *command = command_of(c->root, name);
     if (!*command) return bad_part(path, "this program has no such command");
     snprintf(w->name, sizeof w->name, "shoal %.*s", CLI_NAME, name);

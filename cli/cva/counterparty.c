@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * counterparty.c - what `shoal cva` is told about the counterparty beside its hazard rate: collateral agreements, one per
+ * counterparty.c - options of `shoal cva` about the counterparty beside its hazard rate: collateral agreements, one per
  * netting set, and wrong-way risk.
  *
  * Sets: columns set, and maybe threshold, mta, independent, mpor, one-way. An empty field, a missing column or a set

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cva.c - `shoal cva`: its options, and its runs: a plan, its outer paths piece by piece, and what
- * they say.
+ * result in.
  */
 #include "cva.h"
 
@@ -123,15 +123,15 @@ static void check(void *arguments, struct argp_state *state) {
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
-/* Outer paths between two looks at the keyboard. A GPU needs many at a time, up to MOST_AT_ONCE if their rows are up to
+/* Outer paths between two looks at the keyboard. A GPU needs many at a time, up to MAX_AT_ONCE if their rows are up to
  * ROW_NUMBERS; on a CPU a hundred of them may take seconds. */
-enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384, MOST_AT_ONCE = 65536, ROW_NUMBERS = 1 << 25 };
+enum { AT_ONCE_CPU = 1024, AT_ONCE = 16384, MAX_AT_ONCE = 65536, ROW_NUMBERS = 1 << 25 };
 /* The first pieces are at once / these: by the second one the time is estimated. */
 enum { FIRST_PIECE = 16, SECOND_PIECE = 4 };
 enum { CUBE_NUMBERS = 1 << 22 }; /* of a cube at a time */
 enum { WORTH_SAYING = 10 };      /* seconds */
 /* Outer paths for --target-se: the most, and those that are run if the pilot run says that it takes more. */
-enum { MOST_FOR_TARGET = 1 << 24, BEYOND_TARGET = 4096 };
+enum { MAX_FOR_TARGET = 1 << 24, BEYOND_TARGET = 4096 };
 
 /* A correlation matrix that is none: three assets whose correlations are impossible together, else the first row. */
 static int report_invalid_correlation(const cva_options *o, const cva_book *b, int64_t row) {
@@ -237,7 +237,7 @@ static double wanted(const cva_options *o, const cva_result *r) {
 /* Refuses a --target-se out of reach; the paths that were run have taken `seconds`. */
 static int check_target(const cva_options *o, const cva_result *r, double seconds) {
     const double paths = wanted(o, r);
-    if (paths <= MOST_FOR_TARGET || paths <= (double)r->outer) return CLI_OK;
+    if (paths <= MAX_FOR_TARGET || paths <= (double)r->outer) return CLI_OK;
     return cli_refuse_target(o->opts.target, paths, "2^24 outer paths",
                              seconds * paths / (double)r->outer);
 }
@@ -245,7 +245,7 @@ static int check_target(const cva_options *o, const cva_result *r, double second
 /* Outer paths to begin with. */
 static int64_t first_outer(const cva_options *o, const cva_result *r) {
     if (!(o->opts.target > 0)) return o->opts.outer;
-    const double chosen = r->info.outer <= MOST_FOR_TARGET ? r->info.outer : BEYOND_TARGET;
+    const double chosen = r->info.outer <= MAX_FOR_TARGET ? r->info.outer : BEYOND_TARGET;
     return o->opts.outer > chosen ? o->opts.outer : (int64_t)chosen;
 }
 
@@ -255,8 +255,7 @@ static bool note_estimate(cli *c, cva_result *r, double seconds, double next) {
     const bool is_first = r->estimate == 0;
     if (is_first || seconds < r->estimate) r->estimate = seconds;
     if (r->estimate > WORTH_SAYING && is_first && next < 1) return false;
-    if (r->estimate > WORTH_SAYING &&
-        r->info.outer <= MOST_FOR_TARGET) /* otherwise it is refused */
+    if (r->estimate > WORTH_SAYING && r->info.outer <= MAX_FOR_TARGET) /* otherwise it is refused */
         cli_note(
             c,
             "the outer paths will take about %s; --estimator amc, fewer --outer or --inner paths "
@@ -267,7 +266,7 @@ static bool note_estimate(cli *c, cva_result *r, double seconds, double next) {
 
 static int64_t paths_at_once(const cli *c, int64_t width) {
     if (strcmp(c->machine.backend, "cpu") == 0) return AT_ONCE_CPU;
-    int64_t paths = MOST_AT_ONCE;
+    int64_t paths = MAX_AT_ONCE;
     while (paths > AT_ONCE && paths * width > ROW_NUMBERS) paths /= 2;
     return paths;
 }

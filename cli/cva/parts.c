@@ -68,9 +68,9 @@ static void take_counts(const int64_t *counts, const cva_options *o, cva_result 
 
 /* Units that fill a GPU, if nobody else has to agree on their number. */
 static unit_settings sized(const cli *c, const cva_options *o) {
-    enum { ROWS = 8192, LEAST = 8, MOST = 256, LEAST_ROWS = 128 };
+    enum { ROWS = 8192, LEAST = 8, MOST = 256, MIN_ROWS = 128 };
     unit_settings s = o->units;
-    const int64_t outer = o->opts.outer, fit = outer / LEAST_ROWS;
+    const int64_t outer = o->opts.outer, fit = outer / MIN_ROWS;
     if (s.units || s.checkpoint || o->shards || c->parts || !c->devices || ranks_count() > 1)
         return s;
     if (strcmp(c->machine.backend, "cuda") != 0) return s;

@@ -48,7 +48,7 @@ static const char doc[] =
     "  shoal merge-parts a.part b.part -o train.npy";
 /* clang-format on */
 
-enum { FEWEST_ROWS = 64, MOST_ROWS = 65536 }; /* of a block */
+enum { FEWEST_ROWS = 64, MAX_ROWS = 65536 }; /* of a block */
 
 typedef struct maker {
     cli *c;
@@ -86,7 +86,7 @@ static int make_block(maker *m, int64_t row, int64_t count) {
 static int make_rows(maker *m) {
     cli_progress bar;
     int64_t rows = FEWEST_ROWS;
-    const size_t most = (size_t)(m->end - m->first < MOST_ROWS ? m->end - m->first : MOST_ROWS) + 1;
+    const size_t most = (size_t)(m->end - m->first < MAX_ROWS ? m->end - m->first : MAX_ROWS) + 1;
     m->parameters = malloc(most * SHOAL_DATASET_COLUMNS * sizeof(double));
     m->values = malloc(most * SHOAL_DATASET_VALUES * sizeof(double));
     int code = m->parameters && m->values ? CLI_OK : cli_no_memory();
@@ -97,7 +97,7 @@ static int make_rows(maker *m) {
         code = make_block(m, row, left < rows ? left : rows);
         const double took = cli_now() - start;
         m->seconds += took;
-        if (took < 0.5 && 2 * rows <= MOST_ROWS) rows *= 2;
+        if (took < 0.5 && 2 * rows <= MAX_ROWS) rows *= 2;
         if (took > 2 && rows > FEWEST_ROWS) rows /= 2;
         cli_progress_step(&bar, m->work.rows);
     }
@@ -140,11 +140,11 @@ static int make_units_rows(maker *m) {
     int code = units_run(m->c, &job, m->plan, &units);
     const double *values = shoal_units_rows(units);
     m->seconds = units_seconds(units);
-    m->parameters = malloc((size_t)MOST_ROWS * SHOAL_DATASET_COLUMNS * sizeof(double));
+    m->parameters = malloc((size_t)MAX_ROWS * SHOAL_DATASET_COLUMNS * sizeof(double));
     if (code == CLI_OK && !m->parameters) code = cli_no_memory();
     while (code == CLI_OK && m->work.rows < m->end) {
         const int64_t row = m->work.rows, left = m->end - row;
-        const int64_t here = left < MOST_ROWS ? left : MOST_ROWS;
+        const int64_t here = left < MAX_ROWS ? left : MAX_ROWS;
         const double *at = values + row * SHOAL_DATASET_VALUES;
         for (int64_t i = 0; i < here; i++) m->paths += at[i * SHOAL_DATASET_VALUES + 2];
         code = cli_status(m->c, shoal_dataset_design(m->plan, row, here, m->parameters));

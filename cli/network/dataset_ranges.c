@@ -80,13 +80,13 @@ static int read_row(const table *t, int64_t row, shoal_dataset_opts *o, bool *gi
 }
 
 int dataset_read_ranges(const char *path, const char *text, char **kept, shoal_dataset_opts *o) {
-    enum { MOST_BYTES = 1 << 20 };
+    enum { MAX_BYTES = 1 << 20 };
     table t = { .path = path };
     io_error err;
     size_t size = text ? strlen(text) : 0;
     bool given[SHOAL_DATASET_COLUMNS] = { false };
     *kept = text ? strdup(text) : NULL;
-    int code = text ? CLI_OK : cli_io(io_file_read(path, MOST_BYTES, kept, &size, &err), &err);
+    int code = text ? CLI_OK : cli_io(io_file_read(path, MAX_BYTES, kept, &size, &err), &err);
     if (code == CLI_OK && !*kept) code = cli_no_memory();
     if (code == CLI_OK) code = cli_io(io_csv_parse_cells(path, *kept, size, &t.cells, &err), &err);
     if (code != CLI_OK) return code;

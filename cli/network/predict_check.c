@@ -22,7 +22,7 @@ enum { QUARTERS = 4, MONEYNESS = 5 };
 
 /* ---- Monte Carlo ----------------------------------------------------------------------------------- */
 
-enum { MOST_ROWS = 1 << 16 }; /* between two looks at Ctrl-C */
+enum { MAX_ROWS = 1 << 16 }; /* between two looks at Ctrl-C */
 
 static int without(const char *name) {
     return cli_fail(CLI_INPUT, "--check: the model has no input %s, which the simulation needs",
@@ -86,7 +86,7 @@ static int simulate_all(cli *c, const surrogate_table *t, simulation *s) {
                              s->values + row * SHOAL_DATASET_VALUES);
         const double took = cli_now() - start;
         if (cli_interrupted()) code = CLI_INTERRUPTED;
-        if (took < 0.5 && count < MOST_ROWS) count *= 2;
+        if (took < 0.5 && count < MAX_ROWS) count *= 2;
         if (took > 2 && count > 1) count /= 2;
         row += here;
         cli_progress_step(&bar, row);

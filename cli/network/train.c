@@ -49,7 +49,7 @@ static const char doc[] =
     "  shoal train train.csv --batch 4096 --backend cuda -o expou.net";
 /* clang-format on */
 
-/* ---- the passes, as they are told ----------------------------------------------------------------- */
+/* ---- progress of the passes ----------------------------------------------------------------- */
 
 typedef struct history {
     int64_t count;

@@ -133,19 +133,24 @@ static void choose(arguments *a) {
     price_default_method(&a->o, shoal_american_method(payoff, assets, simulated, dated));
 }
 
+/* Options that need a method without paths. */
+static const struct {
+    const char *options, *method;
+} unsimulated[] = { { "greeks nodes european options", "exact or pde" }, { price_curves, "pde" } };
+
 static void check(void *of, struct argp_state *state) {
     arguments *a = of;
     choose(a);
     if (shoal_method_flags("american", a->o.opts.method, NULL) & SHOAL_CAN_NEST)
         a->upper = true, a->o.opts.method = "lsm";
-    if (a->o.output && !a->o.shards && !is_exact(a))
-        argp_error(state, "-o needs --shard, --method exact or pde");
-    const price_exact_opts *e = &a->exact;
-    if ((a->o.opts.greeks || e->nodes || e->european || e->file) && !is_exact(a))
-        argp_error(state, "--greeks, --nodes, --european and --options need --method exact or pde");
-    char name[CLI_NAME];
-    const char *curve = cli_given_among(&price_american_command, a, price_curves, name);
-    if (curve && !is_exact(a)) argp_error(state, "%s needs --method pde", curve);
+    if (!is_exact(a))
+        price_check_output(state, &a->o, a->merging, "--shard, --method exact or pde");
+    for (int i = 0; i < 2 && !is_exact(a); i++) {
+        char name[CLI_NAME];
+        const char *given =
+            cli_given_among(&price_american_command, a, unsimulated[i].options, name);
+        if (given) argp_error(state, "%s needs --method %s", given, unsimulated[i].method);
+    }
     if ((a->inner || a->outer) && !a->upper) argp_error(state, "--inner and --outer need --upper");
     if (a->upper && a->o.shards) argp_error(state, "--method dual and --shard exclude each other");
     int64_t *d = &a->opts.assets;

@@ -212,7 +212,7 @@ int price_compare(cli *c, const shoal_heston *model, const price_options *o, int
  * as many points, and paths from 64 on by factors of four. What is compared is the root mean square error against
  * quadrature, and time. */
 
-enum { MOST_RUNS = 16 };
+enum { MAX_RUNS = 16 };
 
 typedef struct bullet_row {
     int64_t nested, points, paths;
@@ -288,7 +288,7 @@ static int measure_bullet(cli *c, const side *s, bool nested, int64_t paths, bul
 }
 
 static int draw_bullet(const char *path, const bullet_row *rows, int count) {
-    double x[2][MOST_RUNS], y[2][MOST_RUNS];
+    double x[2][MAX_RUNS], y[2][MAX_RUNS];
     int n[2] = { 0, 0 };
     for (int i = 0; i < count; i++) {
         const int64_t k = rows[i].nested;
@@ -318,7 +318,7 @@ static int print_bullet(cli *c, const bullet_row *rows, int count) {
 }
 
 int bullet_compare(cli *c, const bullet_arguments *a) {
-    bullet_row rows[2 * MOST_RUNS];
+    bullet_row rows[2 * MAX_RUNS];
     side sides[2] = { { 0 }, { 0 } };
     int code = CLI_OK, count = 0;
     code = prepare(c, a, true, 0, &sides[1]);
@@ -326,7 +326,7 @@ int bullet_compare(cli *c, const bullet_arguments *a) {
     for (int nested = 0; nested < 2 && code == CLI_OK; nested++)
         for (int64_t paths = 64; paths <= a->o.paths && code == CLI_OK && !cli_interrupted();
              paths *= 4) {
-            if (count >= (nested + 1) * MOST_RUNS) break;
+            if (count >= (nested + 1) * MAX_RUNS) break;
             code = measure_bullet(c, &sides[nested], nested, paths, &rows[count]);
             if (code == CLI_OK) count++;
         }

@@ -42,8 +42,7 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    if (a->o.output && !a->o.shards)
-        argp_error(state, a->merging ? "-o applies to parts of price bullet" : "-o needs --shard");
+    price_check_output(state, &a->o, a->merging, "--shard");
 }
 
 /* Paths of S itself; the other method has Black and Scholes given the path of Y. */

@@ -53,10 +53,7 @@ static const char doc[] =
 
 static void check(void *of, struct argp_state *state) {
     const arguments *a = of;
-    const price_options *o = &a->o;
-    if (o->output && !o->shards && !a->compare)
-        argp_error(state, a->merging ? "-o applies to parts of price bullet"
-                                     : "-o needs --shard or --compare");
+    if (!a->compare) price_check_output(state, &a->o, a->merging, "--shard or --compare");
 }
 
 /* The comparison chooses methods and the parameters of the variance itself. */

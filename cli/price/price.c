@@ -49,6 +49,14 @@ const cli_option price_european[] = {
 };
 /* clang-format on */
 
+void price_check_output(struct argp_state *state, const price_options *o, bool merging,
+                        const char *needed) {
+    if (o->output && !o->shards && merging)
+        argp_error(state, "-o applies to parts of price bullet");
+    else if (o->output && !o->shards)
+        argp_error(state, "-o needs %s", needed);
+}
+
 void price_default_method(price_options *o, const char *method) {
     if (!o->opts.method || strcmp(o->opts.method, "auto") == 0) o->opts.method = method;
 }

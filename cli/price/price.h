@@ -30,6 +30,9 @@ typedef struct price_options {
 /* Options of a price_options: strikes; maturities; those of all models, and those of models without early exercise. */
 extern const cli_option price_strikes[], price_contract[], price_simulation[], price_european[];
 void price_options_free(price_options *o);
+/* Refuses -o, of a command whose results it does not write, without --shard; `needed`: what it can be given with. */
+void price_check_output(struct argp_state *state, const price_options *o, bool merging,
+                        const char *needed);
 /* The method, if none was given or "auto". */
 void price_default_method(price_options *o, const char *method);
 /* A strike and a maturity of 1, if none was given. */

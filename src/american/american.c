@@ -158,11 +158,11 @@ static shoal_status form(shoal_context *ctx, const american_job *job) {
 static shoal_status settle(shoal_context *ctx, const american_job *job, int i) {
     (void)ctx;
     for (int64_t system = 0; system < american_systems(job); system++) {
-        const american_fate fate = american_settle(job, system, i);
+        const american_tally tally = american_settle(job, system, i);
         int64_t *count = job->count + (job->latest ? 0 : system * FIT_COUNTS);
-        if (fate.outcome >= 0) count[fate.outcome]++;
-        if (fate.method >= 0) count[fate.method]++;
-        if (fate.decade >= 0) count[fate.decade]++;
+        if (tally.outcome >= 0) count[tally.outcome]++;
+        if (tally.method >= 0) count[tally.method]++;
+        if (tally.decade >= 0) count[tally.decade]++;
     }
     return SHOAL_OK;
 }

@@ -29,7 +29,7 @@ __global__ void range_kernel(american_job job, int i) {
     range[RANGE_CENTER] = (real)r.center;
     range[RANGE_INVERSE] = (real)r.inverse;
     range[RANGE_DRIFT] =
-        (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * (american_when(&job, i) * c.dt));
+        (real)(american_list(&job, k, AMERICAN_DRIFT)[a] * (american_time(&job, i) * c.dt));
     range[RANGE_LOAD] = (real)(to.noise * american_load(&job, k, a, a));
     range[RANGE_SLOPE] = american_slope(&job, k, i);
     range[RANGE_CARRY] = i < job.dates ? (real)american_carry(&job, k, a, i) : 0;
@@ -47,11 +47,11 @@ __global__ void form_kernel(american_job job) {
 __global__ void settle_kernel(american_job job, int i) {
     SHOAL_SHARED_ARRAY(unsigned, here, FIT_COUNTS);
     const int64_t system = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    american_fate fate = { -1, -1, -1 };
+    american_tally tally = { -1, -1, -1 };
     for (int e = (int)threadIdx.x; e < FIT_COUNTS; e += (int)blockDim.x) here[e] = 0;
     __syncthreads();
-    if (system < american_systems(&job)) fate = american_settle(&job, system, i);
-    const int list[3] = { fate.outcome, fate.method, fate.decade };
+    if (system < american_systems(&job)) tally = american_settle(&job, system, i);
+    const int list[3] = { tally.outcome, tally.method, tally.decade };
     for (int f = 0; f < 3; f++) {
         if (list[f] < 0) continue;
         if (job.latest)

@@ -53,13 +53,13 @@ SHOAL_HD static inline double american_load(const american_job *job, int64_t k, 
 }
 
 /* The time of date i over dt. */
-SHOAL_HD static inline double american_when(const american_job *job, int i) {
-    return job->when ? job->when[i] : (double)i;
+SHOAL_HD static inline double american_time(const american_job *job, int i) {
+    return job->times ? job->times[i] : (double)i;
 }
 
 /* The step from date i to date i + 1 over dt. */
 SHOAL_HD static inline double american_step(const american_job *job, int i) {
-    return american_when(job, i + 1) - american_when(job, i);
+    return american_time(job, i + 1) - american_time(job, i);
 }
 
 /* What is paid at date i + 1 is worth so much of it at date i. */
@@ -94,7 +94,7 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
     const american_contract *c = american_terms(job, k);
     const double spot = american_spot(job, k)[a];
     const double vol = american_list(job, k, AMERICAN_VOL)[a];
-    const double t = american_when(job, i) * c->dt, s = vol * sqrt(t);
+    const double t = american_time(job, i) * c->dt, s = vol * sqrt(t);
     const double middle = spot * shoal_exp(american_list(job, k, AMERICAN_DRIFT)[a] * t);
     american_range r = { 0.0, 1.0 };
     if (job->raw) return r;
@@ -115,7 +115,7 @@ SHOAL_HD static inline american_range american_range_of(const american_job *job,
 /* The factor of S in the control variate: one over the forward price and the number of assets. */
 SHOAL_HD static inline double american_share(const american_job *job, int64_t k, int a, int i) {
     const double vol = american_list(job, k, AMERICAN_VOL)[a],
-                 t = american_when(job, i) * american_terms(job, k)->dt;
+                 t = american_time(job, i) * american_terms(job, k)->dt;
     const double growth = fma(0.5 * vol, vol, american_list(job, k, AMERICAN_DRIFT)[a]);
     const double forward = american_spot(job, k)[a] * shoal_exp(growth * t);
     return 1.0 / ((double)job->basis.assets * forward);
@@ -153,7 +153,7 @@ SHOAL_HD static inline real american_hedge(real slope, real gain, real next, rea
 /* The part's slope in the gain at date i; at the last one there is nothing to hedge. */
 SHOAL_HD static inline real american_slope(const american_job *job, int64_t k, int i) {
     if (i == job->dates) return 0;
-    const double left = american_when(job, job->dates) - american_when(job, i);
+    const double left = american_time(job, job->dates) - american_time(job, i);
     return (real)(american_terms(job, k)->slope / sqrt(left));
 }
 
@@ -182,7 +182,7 @@ typedef struct american_bridge {
 } american_bridge;
 
 SHOAL_HD static inline double american_keep(const american_job *job, int i) {
-    return i == job->dates ? 0.0 : american_when(job, i) / american_when(job, i + 1);
+    return i == job->dates ? 0.0 : american_time(job, i) / american_time(job, i + 1);
 }
 
 SHOAL_HD static inline american_bridge american_bridge_of(const american_job *job, int64_t k,
@@ -190,7 +190,7 @@ SHOAL_HD static inline american_bridge american_bridge_of(const american_job *jo
     const double dt = american_terms(job, k)->dt;
     american_bridge b;
     b.keep = american_keep(job, i);
-    b.noise = sqrt((i == job->dates ? american_when(job, i) : b.keep * american_step(job, i)) * dt);
+    b.noise = sqrt((i == job->dates ? american_time(job, i) : b.keep * american_step(job, i)) * dt);
     return b;
 }
 
@@ -208,34 +208,34 @@ SHOAL_HD static inline int american_decade(float rcond) {
 }
 
 /* Which counts a system adds to: what became of it, method and decade; -1: none. */
-typedef struct american_fate {
+typedef struct american_tally {
     int outcome, method, decade;
-} american_fate;
+} american_tally;
 
 /* The rule of a date out of the answer x to its system, and what is counted: where nobody was in
  * the money, or there is no answer, continuing is worth infinitely much. */
-SHOAL_HD static inline american_fate american_settle(const american_job *job, int64_t system,
-                                                     int i) {
+SHOAL_HD static inline american_tally american_settle(const american_job *job, int64_t system,
+                                                      int i) {
     const int n = job->basis.functions, status = job->status[system];
     const real *x = (const real *)job->x + system * n;
     real *rule = (real *)job->rule + american_rule_at(job, system, i);
     const int empty = !(job->members[system] > 0.0), none = empty || status < 0;
-    american_fate fate = { -1, -1, -1 };
+    american_tally tally = { -1, -1, -1 };
     for (int j = 0; j < n; j++) rule[j] = none ? (j ? 0 : (real)INFINITY) : x[j];
     if (empty)
-        fate.outcome = FIT_EMPTY;
+        tally.outcome = FIT_EMPTY;
     else if (status < 0)
-        fate.outcome = FIT_FAILED;
+        tally.outcome = FIT_FAILED;
     else if (status == SHOAL_SYSTEM_TRUNCATED)
-        fate.outcome = FIT_TRUNCATED;
+        tally.outcome = FIT_TRUNCATED;
     else if (status == SHOAL_SYSTEM_REFINED)
-        fate.outcome = FIT_REFINED;
+        tally.outcome = FIT_REFINED;
     else if (status > 0)
-        fate.outcome = FIT_WARNED;
-    if (none) return fate;
-    if (job->method) fate.method = FIT_METHOD + job->method[system] % FIT_METHODS;
-    if (job->rcond) fate.decade = FIT_DECADE + american_decade(job->rcond[system]);
-    return fate;
+        tally.outcome = FIT_WARNED;
+    if (none) return tally;
+    if (job->method) tally.method = FIT_METHOD + job->method[system] % FIT_METHODS;
+    if (job->rcond) tally.decade = FIT_DECADE + american_decade(job->rcond[system]);
+    return tally;
 }
 
 /* Entry e of A and b from its sum over the paths; without a path in the money, of a unit matrix. */

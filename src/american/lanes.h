@@ -44,7 +44,7 @@ static void make_psi(const american_job *job, int64_t k, int i, const real *at, 
     const double *vols = american_list(job, k, AMERICAN_VOL);
     const double *drifts = american_list(job, k, AMERICAN_DRIFT);
     const double *weights = american_list(job, k, AMERICAN_WEIGHT);
-    const double t = american_when(job, i) * c->dt;
+    const double t = american_time(job, i) * c->dt;
     const int payoff = c->payoff, d = basis->assets, lanes = b->lanes;
     EACH(l, lanes) b->psi[0][l] = 1, b->all[l] = 0, b->ahead[l] = 0;
     for (int a = 0; a < d; a++, at += LANES) {

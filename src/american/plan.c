@@ -391,7 +391,7 @@ static shoal_status read_batch(const american_plan *p, double *const price[],
 }
 
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
-                                  const double *spot, const uint64_t *first, const double *when,
+                                  const double *spot, const uint64_t *first, const double *times,
                                   const shoal_american_opts *opts, american_plan **plan,
                                   double *price, double *half, int64_t total[FIT_COUNTS]) {
     shoal_american one = *option;
@@ -405,8 +405,8 @@ shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *opti
     american_job *j = &(*plan)->job;
     s = shoal_plan_copy(&(*plan)->p.head, first, (size_t)count * sizeof *first, &j->first);
     if (s == SHOAL_OK)
-        s = shoal_plan_copy(&(*plan)->p.head, when, (size_t)(opts->dates + 1) * sizeof *when,
-                            &j->when);
+        s = shoal_plan_copy(&(*plan)->p.head, times, (size_t)(opts->dates + 1) * sizeof *times,
+                            &j->times);
     if (s == SHOAL_OK) s = fill_plan(*plan, &one, count, opts, spot, half ? 2 : 1);
     return s == SHOAL_OK ? read_batch(*plan, (double *const[]){ price, half }, total) : s;
 }

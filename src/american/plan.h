@@ -64,7 +64,7 @@ typedef struct american_job {
     int64_t problems, paths, blocks; /* blocks: of the paths of a problem                        */
     int own; /* 1: a contract a problem; 0: one for all of them                    */
     /* [date] its time over dt: of a batch; NULL: the date's number, so that all steps are dt */
-    const double *when;
+    const double *times;
     int latest; /* 1: of rules the latest alone is kept, and counts are of all problems */
     const american_contract *contract;
     const double *number;  /* [contract][american_numbers]                                      */
@@ -184,7 +184,7 @@ shoal_status shoal_american_fit_all(american_plan *a, const shoal_american_opts 
  * all systems are added to `total`. *plan is NULL, or what an earlier call has left: its memory is
  * used again; the context, type, solver and cond are then those of that call. shoal_plan_free(). */
 shoal_status shoal_american_batch(shoal_context *ctx, const shoal_american *option, int64_t count,
-                                  const double *spot, const uint64_t *first, const double *when,
+                                  const double *spot, const uint64_t *first, const double *times,
                                   const shoal_american_opts *opts, american_plan **plan,
                                   double *price, double *half, int64_t total[FIT_COUNTS]);
 

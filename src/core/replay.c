@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 8, MOST_BYTES = 512 };
+enum { KEPT = 8, MAX_BYTES = 512 };
 
 typedef struct call {
     shoal_plan_queue *queue; /* NULL: none yet */
     size_t bytes;
-    char with[MOST_BYTES];
+    char with[MAX_BYTES];
     void *graph; /* NULL: not recorded */
     int refused; /* cannot be recorded */
 } call;
@@ -60,7 +60,7 @@ static void end_replay(shoal_plan *head) {
 
 shoal_status shoal_plan_repeat(shoal_plan *head, shoal_plan_queue *queue, const void *with,
                                size_t bytes) {
-    if (bytes > MOST_BYTES || !head->ctx->ops) return queue(head, with);
+    if (bytes > MAX_BYTES || !head->ctx->ops) return queue(head, with);
     if (!head->replay) head->replay = calloc(1, sizeof *head->replay);
     if (!head->replay) return queue(head, with);
     head->end_replay = end_replay;

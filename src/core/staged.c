@@ -21,7 +21,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { STAGED_LANES = 3, ALIGNMENT = 256, MOST_ARRAYS = 16 };
+enum { STAGED_LANES = 3, ALIGNMENT = 256, MAX_ARRAYS = 16 };
 enum { CHUNK = 1 << 18 };              /* bytes that one thread copies at a time  */
 enum { HUGE_PAGE = 1 << 21 };          /* ... and makes the pages of              */
 #define AHEAD       ((size_t)64 << 20) /* bytes whose pages are made at once      */
@@ -31,7 +31,7 @@ typedef struct lane {
     void *plan, *stream, *pinned, *device;
     void *busy; /* the plan whose piece is on its way; NULL: none */
     int64_t first, count;
-    size_t at[MOST_ARRAYS];      /* where the piece of each array begins */
+    size_t at[MAX_ARRAYS];       /* where the piece of each array begins */
     size_t read, write, written; /* bytes [0, read) go to the device, [write, written) come back */
 } lane;
 
@@ -138,7 +138,7 @@ static shoal_status make_lanes(shoal_plan *head, int64_t piece, size_t room) {
 
 typedef struct job { /* one call */
     const shoal_staged_array *arrays;
-    size_t paged[MOST_ARRAYS]; /* bytes of an array that is written whose pages are there */
+    size_t paged[MAX_ARRAYS]; /* bytes of an array that is written whose pages are there */
     int count;
     int is_long; /* several pieces: what is copied will not be used soon */
     shoal_staged_call *call;
@@ -246,8 +246,8 @@ static void carry_task(const shoal_plan *head, const lane *l, const job *j, int 
 
 /* A lane's part of all arrays, by all threads. */
 static void carry(const shoal_plan *head, const lane *l, const job *j, int in) {
-    share shares[MOST_ARRAYS];
-    int64_t first[MOST_ARRAYS + 1] = { 0 };
+    share shares[MAX_ARRAYS];
+    int64_t first[MAX_ARRAYS + 1] = { 0 };
     for (int i = 0; i < j->count; i++) {
         const shoal_staged_array *a = &j->arrays[i];
         const int is_moved = in ? a->from != NULL : a->to != NULL;
@@ -296,7 +296,7 @@ static void make_pages(const shoal_plan *head, job *j, const lane *l) {
 static shoal_status begin_piece(shoal_plan *head, lane *l, const job *j) {
     shoal_context *ctx = head->ctx;
     char *pinned = l->pinned, *device = l->device;
-    void *pointers[MOST_ARRAYS] = { NULL };
+    void *pointers[MAX_ARRAYS] = { NULL };
     shoal_status status = SHOAL_OK;
     ctx->stream = l->stream;
     l->busy = l->count < head->staged->piece ? head->staged->tail : l->plan;

@@ -13,6 +13,8 @@
 #ifndef SHOAL_CVA_CALLS_H
 #define SHOAL_CVA_CALLS_H
 
+#include "cva/early.h"
+
 static int64_t call_of(const reverse *r, int64_t set, int64_t k) {
     const cva_job *job = r->job;
     const int64_t period = cva_period_of(job, set);

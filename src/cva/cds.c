@@ -19,8 +19,8 @@
 #include "cva/span.h"
 #include <math.h>
 
-#define DAY         (1.0 / 365)
-#define MOST_HAZARD 1e3
+#define DAY        (1.0 / 365)
+#define MAX_HAZARD 1e3
 
 enum { MAX_SWAPS = 1 << 12, MAX_PAYMENTS = 1 << 16, BISECTIONS = 200 };
 
@@ -120,7 +120,7 @@ static shoal_status check_swap(shoal_context *ctx, const shoal_cds *c, double be
 /* The hazard rate up to the maturity of swap i, after those before it. */
 static shoal_status add_hazard(shoal_context *ctx, bootstrap *b, int64_t i) {
     const shoal_cds *cds = &b->cds[i];
-    double low = 0, high = MOST_HAZARD;
+    double low = 0, high = MAX_HAZARD;
     b->pieces = i + 1, b->hazard[i] = 0;
     if (value_of(b, cds) > 1e-15)
         return shoal_fail(ctx, SHOAL_E_ARG,

@@ -23,7 +23,7 @@ enum {
     STOP = 4,
     KNOT = 8
 }; /* REGULAR: of exercise, without an own list */
-enum { MOST_EXERCISES = 1 << 20 };
+enum { MAX_EXERCISES = 1 << 20 };
 enum { INNER = 64 }; /* inner paths, if the number of outer ones is to be chosen */
 
 typedef struct moment {
@@ -72,7 +72,7 @@ static int64_t count_beyond(const cva_job *j, const shoal_cva_contract *from,
             last = fmax(last, j->contract[i].maturity);
     if (!(last > end)) return 0;
     const double count = ceil((last - end) / *step * (1 - CVA_SAME)) - 1;
-    return count > MOST_EXERCISES ? MOST_EXERCISES + 1 : (int64_t)count;
+    return count > MAX_EXERCISES ? MAX_EXERCISES + 1 : (int64_t)count;
 }
 
 static void gather(const cva_job *j, const shoal_cva_contract *from, const shoal_cva_opts *o,
@@ -129,8 +129,8 @@ static int add_steps(double most, moments *m) {
     int64_t count = m->count;
     for (int64_t k = 0; k < m->count; before = m->at[k++].time) {
         const double steps = ceil((m->at[k].time - before) / most * (1 - CVA_SAME));
-        if (steps > 1) count += steps < MOST_EXERCISES ? (int64_t)steps : (int64_t)MOST_EXERCISES;
-        if (count > MOST_EXERCISES) return 0;
+        if (steps > 1) count += steps < MAX_EXERCISES ? (int64_t)steps : (int64_t)MAX_EXERCISES;
+        if (count > MAX_EXERCISES) return 0;
     }
     moment *at = realloc(m->at, (size_t)(count + 1) * sizeof *at);
     if (!at) return 0;
@@ -254,10 +254,10 @@ shoal_status shoal_cva_make_dates(shoal_cva *p, const shoal_cva_market *market,
                           "time[%lld] is %g; it must be at most the horizon, %g",
                           (long long)o->dates - 1, o->time[o->dates - 1], j->horizon);
     const int64_t beyond = count_beyond(j, from, o, &step);
-    if (beyond > MOST_EXERCISES)
+    if (beyond > MAX_EXERCISES)
         return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                           "dates: a step of %g years makes more than %d dates of exercise", step,
-                          MOST_EXERCISES);
+                          MAX_EXERCISES);
     const int64_t knots = shoal_cva_knots(market, 0, NULL);
     int64_t most = o->dates + beyond + 1 + j->contracts + knots;
     for (int64_t i = 0; i < j->contracts; i++) most += from[i].exercises + from[i].fixings;

@@ -30,6 +30,8 @@
 #ifndef SHOAL_CVA_EARLY_H
 #define SHOAL_CVA_EARLY_H
 
+#include "cva/reverse.h"
+
 #define CVA_ALL_LANES 0xffffffffu /* CVA_WIDTH bits */
 #define CVA_FAR       36.0        /* exponent of a density that is 0 */
 
@@ -289,6 +291,13 @@ static void reverse_exercise(const reverse *r, int64_t k) {
         for (int64_t at = first; at < end; at++)
             for (int side = 0; side < 2; side++) reverse_boundary(r, k, first, end, at, side);
     }
+}
+
+/* The value of a contract that is held at date k, at prices [used asset]; of an option also its derivatives. */
+static void value_at(const reverse *r, const cva_contract *c, int64_t k, lanes *price,
+                     lanes *keep) {
+    value_contract(r, c, cva_rest(r->job, c, k), price, keep);
+    if (c->kind == CVA_AMERICAN && k < c->last) value_early(r, c, k, price, keep);
 }
 
 #endif

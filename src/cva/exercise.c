@@ -96,7 +96,7 @@ typedef struct exercise { /* of one contract at one date and level */
     int level;
     char *exercised;       /* [path]; behind it those of the next level  */
     double *assets, *spot; /* of take_assets(); [problem][asset]       */
-    double *when;          /* of exercise_dates()                      */
+    double *times;         /* of exercise_dates()                      */
     int64_t dates;         /* of exercise that are left                */
     double *price;         /* [problem] */
     double *half;          /* [problem] of CVA_HALF, beside CVA_ALL; or NULL */
@@ -140,7 +140,7 @@ static shoal_status solve(exercise *e, int64_t problems, shoal_cva_counts *count
     const shoal_american option =
         option_of(e->j, e->c, e->j->time[e->c->last] - e->j->time[e->k], e->assets);
     const shoal_status s =
-        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, e->when, &o,
+        shoal_american_batch(e->p->head.ctx, &option, problems, e->spot, e->first, e->times, &o,
                              &e->p->batch, e->price, e->half, total);
     if (s != SHOAL_OK) {
         char where[64];
@@ -195,8 +195,8 @@ static shoal_status one_contract(exercise *e, shoal_cva_counts *counts) {
     if (s == SHOAL_OK) s = shoal_plan_host(scratch, at_once, sizeof *e->path, &e->path);
     if (s == SHOAL_OK) {
         e->spot = e->assets + asset_numbers(d), e->price = e->spot + at_once * d;
-        e->when = e->price + 2 * at_once;
-        if (e->k < e->c->last) e->dates = exercise_dates(j, e->c, e->k, e->when);
+        e->times = e->price + 2 * at_once;
+        if (e->k < e->c->last) e->dates = exercise_dates(j, e->c, e->k, e->times);
         take_assets(j, e->c, e->assets);
     }
     /* where the same paths hold it at both levels, their inner paths are simulated once */

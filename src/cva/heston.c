@@ -9,7 +9,7 @@
  *     T(y) = -1 / (pi s^2) sum_n h Re(e^(i w_n y) f(u_n)),
  *
  * the first term by half. The sum repeats itself in y after the length 2 pi / h, which is more than twice that of the
- * table. Terms end where they no longer count, or after MOST_NODES. cos and sin of w_n y serve all dates and all s.
+ * table. Terms end where they no longer count, or after MAX_NODES. cos and sin of w_n y serve all dates and all s.
  */
 #include "core/loops.h"
 #include "cva/surface.h"
@@ -21,7 +21,7 @@
 SHOAL_DECLARE_CPU(heston_sums, heston_sums)
 static const heston_sums *const sums[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(heston_sums);
 
-enum { MOST_NODES = 4096 };
+enum { MAX_NODES = 4096 };
 #define NODE_STEP (2 * 3.14159265358979324 / 56) /* h: the table ends at y = 21            */
 #define SMALL     1e-8                           /* of T: what all terms left out may add  */
 #define DEEPEST   6.0                            /* of log s below the largest             */
@@ -144,11 +144,11 @@ static double largest(const cva_heston *h, double v0, double t) {
 }
 
 typedef struct turns { /* cos and sin of w_n y, [node][y >= 0] */
-    double cosine[MOST_NODES][SURFACE_HALF + 1], sine[MOST_NODES][SURFACE_HALF + 1];
+    double cosine[MAX_NODES][SURFACE_HALF + 1], sine[MAX_NODES][SURFACE_HALF + 1];
 } turns;
 
 static void make_turns(turns *t) {
-    for (int n = 0; n < MOST_NODES; n++)
+    for (int n = 0; n < MAX_NODES; n++)
         for (int i = 0; i <= SURFACE_HALF; i++) {
             const double y = SURFACE_BEND * sinh(i * SURFACE_STEP);
             shoal_sincospi(n * (NODE_STEP / 3.14159265358979324) * y, &t->sine[n][i],
@@ -157,7 +157,7 @@ static void make_turns(turns *t) {
 }
 
 typedef struct room {
-    double u[MOST_NODES], weight[MOST_NODES], re[MOST_NODES], im[MOST_NODES], unused[MOST_NODES];
+    double u[MAX_NODES], weight[MAX_NODES], re[MAX_NODES], im[MAX_NODES], unused[MAX_NODES];
 } room;
 
 /* T at one s, for all y. */
@@ -167,7 +167,7 @@ static void make_row(const heston_sums *method, const shoal_heston *model, doubl
     heston_nodes nodes = { r->u, r->weight, r->re, r->im, { r->unused }, { r->unused } };
     const double scale = -1 / (3.14159265358979324 * s * s);
     int done = 0;
-    for (int from = 0; from < MOST_NODES && !done; from += HESTON_LANES) {
+    for (int from = 0; from < MAX_NODES && !done; from += HESTON_LANES) {
         const int end = from + HESTON_LANES;
         for (int n = from; n < end; n++)
             r->u[n] = n * NODE_STEP / s, r->weight[n] = n ? NODE_STEP : 0.5 * NODE_STEP;

@@ -10,10 +10,10 @@
  * value. The rule exercises between two prices: where the payoff is at least euro + P. At a date without exercise
  * there is no max, and no such prices.
  *
- * The grid has POINTS points per deviation of the shortest step, but of no step below maturity / MOST_STEPS. A step
+ * The grid has POINTS points per deviation of the shortest step, but of no step below maturity / MAX_STEPS. A step
  * whose deviation is less than a spacing has the weights of three points that have its mean and variance.
  *
- * Cost: 4 (REACH POINTS)^2 n^1.5 multiply-adds for n dates, up to MOST_STEPS.
+ * Cost: 4 (REACH POINTS)^2 n^1.5 multiply-adds for n dates, up to MAX_STEPS.
  */
 #include "core/loops.h"
 #include "cva/values.h"
@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum { POINTS = 8, REACH = 8 }; /* of the deviation of a step; deviations of the law on each side */
-enum { MOST_STEPS = 1024 };
+enum { MAX_STEPS = 1024 };
 
 static double price_at(const cva_job *j, const cva_contract *c, const cva_rule *r, int64_t i,
                        double place) {
@@ -100,7 +100,7 @@ shoal_status shoal_cva_line_rule(shoal_cva *p, const cva_contract *c, cva_rule *
     double *numbers, *best, shortest = whole;
     for (int64_t i = 1; i <= c->last; i++)
         shortest = fmin(shortest, cva_clock(j, cva_between(j, i - 1, i), a));
-    shortest = fmax(shortest, whole / MOST_STEPS);
+    shortest = fmax(shortest, whole / MAX_STEPS);
     cva_rule r = { .basis = { .kind = CVA_LINE }, .step = sqrt(shortest) / POINTS };
     const int half = (int)ceil(REACH * sqrt(whole) / r.step);
     r.basis.points = 2 * half + 1, r.start = -half * r.step;

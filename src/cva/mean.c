@@ -10,7 +10,7 @@
 #include "cva/span.h"
 #include <math.h>
 
-#define MOST_NUMBERS (1 << 24)
+#define MAX_NUMBERS (1 << 24)
 
 static double variance(const cva_job *j, int64_t k, int64_t to, int64_t a) {
     const double deviation = cva_deviation(j, cva_between(j, k, to), a);
@@ -50,7 +50,7 @@ shoal_status shoal_cva_make_means(shoal_cva *p, const shoal_cva_market *m) {
         for (int64_t k = 0; k < c->last; k++) c->fixings += c->fixes[k] != 0;
         const int64_t each = cva_mean_numbers(c->fixings);
         double *numbers;
-        if ((double)(c->last + 1) * (double)each > MOST_NUMBERS)
+        if ((double)(c->last + 1) * (double)each > MAX_NUMBERS)
             return shoal_fail(p->head.ctx, SHOAL_E_ARG,
                               "contracts[%lld]: %lld fixings on %lld dates are too many",
                               (long long)i, (long long)c->fixings, (long long)c->last);

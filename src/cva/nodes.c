@@ -22,7 +22,7 @@
 #include "cva/plan.h"
 #include <stdlib.h>
 
-enum { MOST_SUMS = 1 << 22, MOST_SUMS_DEVICE = 1 << 25 }; /* items times contracts at a time */
+enum { MAX_SUMS = 1 << 22, MAX_SUMS_DEVICE = 1 << 25 }; /* items times contracts at a time */
 
 /* Views of the contracts: at the date, at margin calls, after the jump at default. */
 static int64_t views_of(const cva_job *j) { return 1 + j->periods + (j->jump != NULL); }
@@ -105,7 +105,7 @@ static shoal_status value_items(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_c
 static shoal_status all_nodes(shoal_cva *p, cva_job *j, int64_t k, shoal_cva_counts *counts) {
     const int64_t sets = j->sets * views_of(j);
     const int64_t sums = cva_items(j) * (j->places > sets ? j->places : sets);
-    const int64_t room = p->where->ops ? MOST_SUMS_DEVICE : MOST_SUMS;
+    const int64_t room = p->where->ops ? MAX_SUMS_DEVICE : MAX_SUMS;
     const int64_t most = sums > 0 && room / sums < j->paths ? room / sums + 1 : j->paths;
     shoal_status s = SHOAL_OK;
     for (j->from = 0; j->from < j->paths && s == SHOAL_OK; j->from += j->count) {

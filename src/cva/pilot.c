@@ -27,8 +27,8 @@
 
 enum { PILOT = 128, PILOT_FOR_TARGET = 512, TOP = 12 };
 enum { OUTER_STEPS = 16 }; /* steps of an inner path that take as long as a date of an outer path */
-enum { MOST_INNER = 1 << 14 }; /* that are chosen */
-enum { SPARE = 5 };            /* percent of outer paths more than the pilot says */
+enum { MAX_INNER = 1 << 14 }; /* that are chosen */
+enum { SPARE = 5 };           /* percent of outer paths more than the pilot says */
 
 typedef struct measured {
     double outer, inner, levels; /* v, w, d(m0) */
@@ -108,7 +108,7 @@ static double effort(const measured *m, double pilot, double inner, double *shar
 static int64_t best_inner(const measured *m, double pilot) {
     double least = INFINITY, share, variance;
     int64_t best = CVA_LANES;
-    for (int64_t inner = CVA_LANES; inner <= MOST_INNER; inner *= 2) {
+    for (int64_t inner = CVA_LANES; inner <= MAX_INNER; inner *= 2) {
         const double now = effort(m, pilot, (double)inner, &share, &variance);
         if (now < least) least = now, best = inner;
     }

@@ -353,15 +353,15 @@ static shoal_status make_chances(shoal_cva *p, const shoal_cva_counterparty *c,
                                  const shoal_cva_opts *o) {
     const cva_job *j = &p->job;
     const int64_t dates = j->exposures, all = j->parties * dates;
-    double **const lists[] = { &p->share, &p->chance, &p->borrow, &p->lend, &p->own };
+    double **const lists[] = { &p->share, &p->chance, &p->borrowing, &p->lending, &p->own };
     double *integrated;
     shoal_status s = shoal_plan_host(&p->head, dates, sizeof *integrated, &integrated);
     for (int i = 0; i < 5 && s == SHOAL_OK; i++)
         s = shoal_plan_host(&p->head, i < 4 ? all : dates, sizeof **lists[i], lists[i]);
     for (int64_t i = 0; i < j->parties && s == SHOAL_OK; i++) {
         fill_chances(j, &c[i], p->chance + i * dates, p->share + i * dates);
-        fill_funding(j, &c[i], o->own, &o->borrowing, p->borrow + i * dates);
-        fill_funding(j, &c[i], o->own, &o->lending, p->lend + i * dates);
+        fill_funding(j, &c[i], o->own, &o->borrowing, p->borrowing + i * dates);
+        fill_funding(j, &c[i], o->own, &o->lending, p->lending + i * dates);
     }
     if (s == SHOAL_OK && o->own) fill_chances(j, o->own, NULL, p->own);
     p->job.share = p->share, p->job.chance = p->chance, p->integrated = integrated;

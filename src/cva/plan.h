@@ -567,7 +567,8 @@ struct shoal_cva {
     double *chance; /* [party][exposure]: that probability                                       */
     double *integrated; /* [exposure]: the hazard rate of the first party from 0                 */
     double *own; /* [exposure]: as share, of our own default                                  */
-    double *borrow, *lend; /* [party][exposure]: what an exposure costs, or brings, in funding */
+    double *borrowing,
+        *lending; /* [party][exposure]: what an exposure costs, or brings, in funding */
     /* margin.c: [period][exposure] of the margin call, its date and slot; [date] the slot that is kept there, or -1 */
     int64_t *call_date, *call_slot, *slot_at, slots;
     double period[CVA_PERIODS];

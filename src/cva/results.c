@@ -441,8 +441,8 @@ static void one_trade(const shoal_cva *p, int64_t i, const int64_t *totals, int6
     t->cva_error = paths > 1 ? sqrt(fmax(square - t->cva * t->cva, 0) / (double)(paths - 1)) : NAN;
     for (int64_t k = 0; k < dates; k++) {
         t->dva += p->own[k] * ene[k];
-        t->fca += p->borrow[party * dates + k] * epe[k];
-        t->fba += p->lend[party * dates + k] * ene[k];
+        t->fca += p->borrowing[party * dates + k] * epe[k];
+        t->fba += p->lending[party * dates + k] * ene[k];
     }
     t->fva = t->fca - t->fba;
     t->epe = time_mean(j, epe, 1), t->ene = time_mean(j, ene, 1);

@@ -96,8 +96,8 @@ void shoal_cva_of_path(const cva_source *s, const double *row, double *x) {
         const int64_t set = s->set ? s->set[n] : n;
         const int64_t party = j->sets > 0 ? j->party_of[set] : 0;
         const double *ours = row + (j->list_by_set ? cva_set_list(j, set) : CVA_ROW_HEAD);
-        const double *theirs = ours + dates, *borrow = p->borrow + party * dates;
-        const double *lend = p->lend + party * dates;
+        const double *theirs = ours + dates, *borrow = p->borrowing + party * dates;
+        const double *lend = p->lending + party * dates;
         if (s->set) x[CVA_OF_CVA] += row[cva_set_share(j, set)];
         for (int64_t k = 0; k < dates; k++) {
             x[CVA_OF_DVA] += p->own[k] * theirs[k];

@@ -21,7 +21,7 @@
 SHOAL_DECLARE_CPU(cva_fitter, cva_fitter)
 static const cva_fitter *const fitters[1][SHOAL_LEVEL_COUNT] = SHOAL_CPU_DOUBLE_CELLS(cva_fitter);
 
-enum { RULE_PATHS = 1 << 16, LEAST_PATHS = 1 << 13, ALL_PATHS = 1 << 20 };
+enum { RULE_PATHS = 1 << 16, MIN_PATHS = 1 << 13, ALL_PATHS = 1 << 20 };
 enum { RULE_PER_FUNCTION = 64, PATHS_PER_COLUMN = 8 };
 enum { REGIONS = 2 }; /* out of the money, in the money */
 #define NO_GAIN                                                                                    \
@@ -341,7 +341,7 @@ static int64_t list_tasks(const shoal_cva *p, int64_t *twin, rule_task *task, in
     }
     if (*paths) return count;
     *paths = ALL_PATHS / (fits > 1 ? fits : 1) / CVA_FIT_LANES * CVA_FIT_LANES;
-    *paths = *paths > RULE_PATHS ? RULE_PATHS : *paths < LEAST_PATHS ? LEAST_PATHS : *paths;
+    *paths = *paths > RULE_PATHS ? RULE_PATHS : *paths < MIN_PATHS ? MIN_PATHS : *paths;
     return count;
 }
 

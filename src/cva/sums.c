@@ -19,9 +19,9 @@
 enum { LIMBS = 5, LIMB_BITS = 40, LARGEST = 35, MOMENT = 2 * LIMBS };
 enum { LOWEST = -30, HIGHEST = 20 };
 enum { BATCH = 1 << 20 }; /* paths between carries */
-#define LEAST_ERROR 1e-5
-#define MOST_ERROR  0.5
-#define LIMB        0x1p40
+#define MIN_ERROR 1e-5
+#define MAX_ERROR 0.5
+#define LIMB      0x1p40
 
 /* ---- layout: of each source its moments, then its bins ------------------------------------------- */
 
@@ -65,7 +65,7 @@ shoal_status shoal_cva_make_sums(shoal_cva *p, const shoal_cva_opts *o) {
     const cva_job *j = &p->job;
     if (o->quantile_error == 0) return SHOAL_OK;
     shoal_status s = shoal_check_number(p->head.ctx, "quantile_error", -1, o->quantile_error,
-                                        LEAST_ERROR, MOST_ERROR);
+                                        MIN_ERROR, MAX_ERROR);
     if (s == SHOAL_OK && (o->validate || o->greeks || o->gammas))
         s = shoal_fail(p->head.ctx, SHOAL_E_ARG,
                        "quantile_error is %g; it must be 0 with %s, which needs rows",

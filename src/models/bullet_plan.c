@@ -32,7 +32,7 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_bullet_module = { "bullet", methods, sizeof methods / sizeof *methods,
                                            &automatic };
 
-enum { MOST_DATES = 1 << 20, MOST_POINTS = 1 << 22 };
+enum { MAX_DATES = 1 << 20, MAX_POINTS = 1 << 22 };
 #define BUMP 0.05 /* of the deviation of log S_T: 1 % for sigma = 0.2 and a year */
 #define NEAR 0.5  /* of the deviation until the next date: the bump next to the barrier, at most */
 #define FAR  0.1  /* of the distance to the barrier: the bump farther away, at most */
@@ -59,7 +59,7 @@ static shoal_status check_model(shoal_context *ctx, const shoal_bullet *m) {
         { "sigma", m->sigma, 0, 1e3 },   { "barrier", m->barrier, 0, 1e300 },
     };
     shoal_status s = shoal_check_bounds(ctx, all, sizeof all / sizeof *all);
-    if (s == SHOAL_OK) s = shoal_check_count(ctx, "dates", m->dates, 1, MOST_DATES);
+    if (s == SHOAL_OK) s = shoal_check_count(ctx, "dates", m->dates, 1, MAX_DATES);
     if (s != SHOAL_OK) return s;
     if (m->count < 'A' || m->count > 'F')
         return shoal_fail(ctx, SHOAL_E_ARG, "count is %d; it must be 'A' to 'F'", m->count);
@@ -71,15 +71,15 @@ static shoal_status check_model(shoal_context *ctx, const shoal_bullet *m) {
 
 static shoal_status check_points(shoal_context *ctx, int row, int64_t last,
                                  const shoal_bullet_point *points, int64_t count) {
-    const shoal_status s = shoal_check_count(ctx, "count", count, 0, MOST_POINTS);
+    const shoal_status s = shoal_check_count(ctx, "count", count, 0, MAX_POINTS);
     if (s != SHOAL_OK) return s;
     if (row == BULLET_NESTED) {
         if (points)
             return shoal_fail(ctx, SHOAL_E_ARG, "points must be NULL: nested generates its own");
-        if (count > MOST_POINTS / (last + 1))
+        if (count > MAX_POINTS / (last + 1))
             return shoal_fail(ctx, SHOAL_E_ARG,
                               "count is %lld; nested takes up to %lld trajectories",
-                              (long long)count, (long long)(MOST_POINTS / (last + 1)));
+                              (long long)count, (long long)(MAX_POINTS / (last + 1)));
         return SHOAL_OK;
     }
     if (row == BULLET_MC && count != 1)
@@ -89,7 +89,7 @@ static shoal_status check_points(shoal_context *ctx, int row, int64_t last,
         return shoal_fail(ctx, SHOAL_E_ARG, "count is %lld; without points it must be 1",
                           (long long)count);
     for (int64_t i = 0; points && i < count; i++)
-        if (points[i].k < 0 || points[i].k > last || points[i].j < 0 || points[i].j > MOST_DATES ||
+        if (points[i].k < 0 || points[i].k > last || points[i].j < 0 || points[i].j > MAX_DATES ||
             !(points[i].x > 0 && points[i].x <= 1e300))
             return shoal_fail(ctx, SHOAL_E_ARG,
                               "points[%lld] is k %lld, x %g, j %lld; k must be 0 to %lld, x above "

@@ -22,9 +22,9 @@
 #include <string.h>
 
 enum { ORDER = 16 };
-#define REACH     8.6  /* of the kernel, in standard deviations     */
-#define PANEL     2.5  /* width, likewise                           */
-#define MOST_WORK 2e12 /* multiplications                           */
+#define REACH    8.6  /* of the kernel, in standard deviations     */
+#define PANEL    2.5  /* width, likewise                           */
+#define MAX_WORK 2e12 /* multiplications                           */
 
 /* Gauss-Legendre on (-1, 1), 16 points: the positive half. */
 static const double gauss_x[ORDER / 2] = { 0.0950125098376374402, 0.2816035507792589132,
@@ -120,10 +120,10 @@ static shoal_status make_nodes(grid *g) {
     const double about = (high - low + 2 * margin) / width * ORDER;
     const double work =
         about * (2 * REACH / PANEL) * ORDER * (double)g->counts * (double)g->d.steps;
-    if (!(work < MOST_WORK))
+    if (!(work < MAX_WORK))
         return shoal_fail(g->head.ctx, SHOAL_E_ARG,
                           "dates is %lld: quad would take %.1g multiplications; the limit is %g",
-                          (long long)m->dates, work, MOST_WORK);
+                          (long long)m->dates, work, MAX_WORK);
     low -= margin, high += margin;
     g->nodes = place(low, high, width, kinks, NULL, NULL);
     const int64_t values = g->nodes * g->counts;

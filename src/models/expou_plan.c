@@ -25,10 +25,10 @@ static const shoal_method automatic = { .name = "auto", .flags = SHOAL_CAN_WALK 
 const shoal_module shoal_expou_module = { "expou", methods, sizeof methods / sizeof *methods,
                                           &automatic };
 
-#define BETA_LEAST 1e-12                         /* below, Y is taken to follow its drift */
-#define VEGA_STEP  0.01                          /* of Y0: up and down                    */
-#define BIAS_SMALL 5e-5                          /* of the forward: of the default steps  */
-enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps */
+#define BETA_MIN   1e-12                        /* below, Y is taken to follow its drift */
+#define VEGA_STEP  0.01                         /* of Y0: up and down                    */
+#define BIAS_SMALL 5e-5                         /* of the forward: of the default steps  */
+enum { EXACT_STEPS = 64, EXACT_MAX = 1 << 14 }; /* default steps */
 
 shoal_expou shoal_expou_example(void) {
     return (shoal_expou){ .s0 = 1, .alpha = 1, .m = 0.1, .beta = 0.1, .y0 = log(0.1) };
@@ -40,7 +40,7 @@ double shoal_expou_beta(double alpha, double m, double nu2, int as_printed) {
 
 int shoal_expou_has_variance(const shoal_expou *model, int put) {
     const double rho = model->beta < 0 ? -model->rho : model->rho;
-    if (put || fabs(model->beta) < BETA_LEAST) return 1;
+    if (put || fabs(model->beta) < BETA_MIN) return 1;
     /* E[S^2 | Y] = e^(2 rho J + (1 - 2 rho^2) A), expou.h: with rho < 0 bounded for rho^2 > 1/2,
      * not below; with rho > 0 J has e^(Y_T) / beta, which has no exponential moment. */
     return rho < 0 && rho * rho > 0.5;
@@ -84,7 +84,7 @@ static void make_job(expou_plan *e, const shoal_expou *m, const shoal_price_opts
     const double turn = m->beta < 0 ? -1 : 1; /* -beta V is beta (-V) */
     j->in_s = j->row == EXPOU_EULER && j->variant == 1;
     j->reversion = m->alpha, j->mean = m->m, j->rho = turn * m->rho;
-    j->noise = fabs(m->beta) < BETA_LEAST ? 0 : fabs(m->beta);
+    j->noise = fabs(m->beta) < BETA_MIN ? 0 : fabs(m->beta);
     j->start[0] = m->y0, j->start[1] = m->y0 + VEGA_STEP, j->start[2] = m->y0 - VEGA_STEP;
     j->terms.vega = 1 / (2 * VEGA_STEP * exp(m->y0));
     j->normals = shoal_stream_of(o->seed, 0, PRICE_PURPOSE, PRICE_EXPOUS);
@@ -134,9 +134,9 @@ static integrals integrals_at_start(const price_job *j) {
 }
 
 /* Simpson's rule within each step, and Euler's rectangles or the trapezoids of `conditional`. Of more
- * than EXACT_MOST steps so many, whose error is larger. */
+ * than EXACT_MAX steps so many, whose error is larger. */
 static void integrate_leg(const price_job *j, const price_leg *leg, integrals *i) {
-    const int steps = leg->steps < EXACT_MOST ? leg->steps : EXACT_MOST;
+    const int steps = leg->steps < EXACT_MAX ? leg->steps : EXACT_MAX;
     const double share = steps ? (double)steps / leg->steps : 0, dt = leg->dt / (steps ? share : 1);
     for (int k = 0; k < steps; k++) {
         const moments middle = move_exactly(j, i->y, 0.5 * dt), next = move_exactly(j, i->y, dt);
@@ -196,7 +196,7 @@ static int64_t steps_of(const expou_plan *e, const shoal_price_opts *o) {
     price_leg leg = { .steps = EXACT_STEPS, .maturity = end, .discount = 1, .forward = 1 };
     if (o->steps) return o->steps;
     if (j->row == EXPOU_EULER) return shoal_price_euler_steps(o, j->reversion);
-    for (; leg.steps < EXACT_MOST; leg.steps *= 2) {
+    for (; leg.steps < EXACT_MAX; leg.steps *= 2) {
         integrals i = integrals_at_start(j);
         leg.dt = end / leg.steps;
         integrate_leg(j, &leg, &i);

@@ -50,10 +50,10 @@ SHOAL_DECLARE_CPU(heston_sums, heston_sums)
 static const shoal_method sums_of_nodes = { .cpu = SHOAL_CPU_DOUBLE_CELLS(heston_sums) };
 
 #define SIGMA_SLOPE 1e-10 /* least sigma of a gradient: that of sigma = 0 within about 1e-10 */
-enum { HALVINGS = 6, MOST_STEPS = 100 };     /* of trapezoids: of their step; of the first sum */
-enum { DEPTH = 24, MOST_POINTS = 20000000 }; /* halvings of a panel; points of all    */
-enum { DOUBLINGS = 60 };                     /* panels                                */
-enum { BIAS_POINTS = 4000 };                 /* of a bias                             */
+enum { HALVINGS = 6, MAX_STEPS = 100 };     /* of trapezoids: of their step; of the first sum */
+enum { DEPTH = 24, MAX_POINTS = 20000000 }; /* halvings of a panel; points of all    */
+enum { DOUBLINGS = 60 };                    /* panels                                */
+enum { BIAS_POINTS = 4000 };                /* of a bias                             */
 enum { RULE = 15, PANEL_NODES = 16 }; /* points of a panel, and with one that counts nothing */
 
 typedef struct problem {
@@ -156,7 +156,7 @@ static void add_nodes(trapezoids *t, int64_t points, double first, double step) 
 static void add_first_level(trapezoids *t, double step) {
     const heston_nodes *n = &t->nodes;
     int64_t i = 0;
-    for (t->points = 0; !t->points && i <= MOST_STEPS;) {
+    for (t->points = 0; !t->points && i <= MAX_STEPS;) {
         add_nodes(t, HESTON_LANES, (double)i, step);
         for (; i < t->end[0] && !t->points; i++)
             if (i > 0 && size_at(n, i) < 1e-16) t->points = (int)i;
@@ -178,7 +178,7 @@ static void add_level(trapezoids *t) {
 }
 
 static shoal_status trapezoids_begin(shoal_context *ctx, trapezoids *t) {
-    const int64_t room = (MOST_STEPS + 2 * HESTON_LANES) << HALVINGS;
+    const int64_t room = (MAX_STEPS + 2 * HESTON_LANES) << HALVINGS;
     t->numbers = malloc(HESTON_ARRAYS * (size_t)room * sizeof *t->numbers);
     if (!t->numbers) return SHOAL_NO_MEMORY(ctx, "the analytic prices");
     t->nodes = nodes_in(t->numbers, room);
@@ -381,7 +381,7 @@ static double total_of(const shoal_heston *m, double maturity) {
 
 /* Without noise, strike, time or variance there is no integral. */
 static int is_random(const shoal_heston *m, const contract *c) {
-    return m->sigma >= SIGMA_LEAST && c->strike > 0 && c->maturity > 0 &&
+    return m->sigma >= SIGMA_MIN && c->strike > 0 && c->maturity > 0 &&
            total_of(m, c->maturity) > 0;
 }
 
@@ -394,7 +394,7 @@ static shoal_status integrate(shoal_context *ctx, trapezoids *t, const contract 
                   .maturity = c->maturity,
                   .parts = t->parts,
                   .tolerance = 1e-11,
-                  .most = MOST_POINTS };
+                  .most = MAX_POINTS };
     if (by_trapezoids(t, p.k, total) || by_panels(&p, total)) return SHOAL_OK;
     return shoal_fail(ctx, SHOAL_E_ARG,
                       "the integral of the analytic price does not converge: strike %g, maturity "
@@ -612,7 +612,7 @@ price_bias shoal_heston_bias(const shoal_context *ctx, const shoal_heston *m, co
                   .leg_count = count };
     price_bias bias = { 0 };
     p.nodes = nodes_in(p.numbers, PANEL_NODES);
-    if (m->sigma < SIGMA_LEAST || !(strike > 0) || !(total_of(m, last->maturity) > 0))
+    if (m->sigma < SIGMA_MIN || !(strike > 0) || !(total_of(m, last->maturity) > 0))
         return bias;                                 /* the steps are exact */
     double sum = 0, off = 0, left = 2, a = 0, b = 1; /* left: of the integral behind a */
     while (left > 10 * BIAS_TOLERANCE) {

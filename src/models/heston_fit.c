@@ -15,13 +15,13 @@
 #include <string.h>
 
 enum { RHO = 4, FREE }; /* parameters: v0, kappa, theta, sigma, rho */
-enum { ITERATIONS = 100, MOST_STARTS = 4096 };
-#define TOL         1e-8
-#define LAMBDA      1e-3 /* of the first step                             */
-#define LAMBDA_MOST 1e12 /* no step improves the fit                      */
-#define VEGA_LEAST  1e-3 /* of a quote's scale, in parts of the at-the-money vega */
-#define FACTOR      2    /* of a parameter in a step                      */
-#define AGREE       1e-4 /* relative distance of equal fits               */
+enum { ITERATIONS = 100, MAX_STARTS = 4096 };
+#define TOL        1e-8
+#define LAMBDA     1e-3 /* of the first step                             */
+#define LAMBDA_MAX 1e12 /* no step improves the fit                      */
+#define VEGA_MIN   1e-3 /* of a quote's scale, in parts of the at-the-money vega */
+#define FACTOR     2    /* of a parameter in a step                      */
+#define AGREE      1e-4 /* relative distance of equal fits               */
 
 static const double low_usual[FREE] = { 1e-6, 1e-3, 1e-6, 1e-3, -0.999 };
 static const double high_usual[FREE] = { 4, 50, 4, 5, 0.999 };
@@ -106,9 +106,8 @@ static shoal_status scale(fit *f, const shoal_fit_opts *o, const double *weight)
                 (long long)at, f->quote[i]);
         const double most =
             q.discount * 0.3989422804014327 * sqrt(q.forward * f->strike[i] * f->maturity[i]);
-        const double by = o->price_errors
-                              ? 1
-                              : fmax(vega_of(&q, f->strike[i], f->maturity[i]), VEGA_LEAST * most);
+        const double by =
+            o->price_errors ? 1 : fmax(vega_of(&q, f->strike[i], f->maturity[i]), VEGA_MIN * most);
         f->share[i] = (weight ? weight[at] : 1) / by;
     }
     return SHOAL_OK;
@@ -251,7 +250,7 @@ static void advance(fit *f, search *s, const double *step, int answered) {
         s->lambda *= s->raise, s->raise *= 2;
     }
     if (change < f->tol) s->ended = s->converged = 1;
-    if (s->lambda > LAMBDA_MOST) s->ended = s->converged = 1; /* rounding: nothing is better */
+    if (s->lambda > LAMBDA_MAX) s->ended = s->converged = 1; /* rounding: nothing is better */
     if (s->iterations >= f->most) s->ended = 1;
 }
 
@@ -412,7 +411,7 @@ static shoal_status check(fit *f, const shoal_heston_options *quotes, const doub
     const shoal_array given[] = { { "price", price, 0 }, { "fit", out, 0 } };
     const shoal_flag flag = SHOAL_FLAG("price_errors", o->price_errors);
     const shoal_count counts[] = { { "count", f->count, 1, INT64_MAX / 4096 },
-                                   { "starts", o->starts, 0, MOST_STARTS },
+                                   { "starts", o->starts, 0, MAX_STARTS },
                                    { "iterations", o->iterations, 0, INT32_MAX } };
     shoal_status s = shoal_heston_check(f->ctx, f->model, quotes, f->count);
     if (s == SHOAL_OK) s = shoal_check_pointers(f->ctx, given, 2);

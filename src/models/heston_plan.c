@@ -38,8 +38,8 @@ const shoal_module shoal_heston_module = { "heston", methods, sizeof methods / s
 
 #define VEGA_SHARE 0.02 /* of v0: up and down                               */
 #define BIAS_SMALL 5e-5 /* of the forward: of the default steps             */
-enum { EXACT_STEPS = 64, EXACT_MOST = 1 << 14 }; /* default steps             */
-enum { MOST_LEGS = 8 }; /* whose own steps the bias distinguishes             */
+enum { EXACT_STEPS = 64, EXACT_MAX = 1 << 14 }; /* default steps             */
+enum { MAX_LEGS = 8 }; /* whose own steps the bias distinguishes             */
 
 shoal_heston shoal_heston_example(void) {
     return (
@@ -86,10 +86,10 @@ static void make_leg(const shoal_heston *m, double sigma, price_leg *leg) {
     leg->base = m->theta * (leg->dt - 2 * leg->weight);
 }
 
-/* Beyond MOST_LEGS maturities: as if all steps were as long as the longest. */
+/* Beyond MAX_LEGS maturities: as if all steps were as long as the longest. */
 static price_bias exact_bias(const shoal_price *p, int64_t group, int64_t strike) {
     const heston_plan *h = (const heston_plan *)p;
-    if (group < MOST_LEGS)
+    if (group < MAX_LEGS)
         return shoal_heston_bias(p->head.ctx, &h->model, p->legs, group + 1, p->strikes[strike]);
     price_leg all = p->legs[group];
     for (int64_t k = 0; k < group; k++) all.dt = fmax(all.dt, p->legs[k].dt);
@@ -181,7 +181,7 @@ static int64_t default_steps(heston_plan *h, const shoal_price_opts *o) {
     price_leg leg = { .steps = EXACT_STEPS, .maturity = end, .discount = 1, .forward = 1 };
     const double share = h->p.control ? shoal_normcdf(0.5 * sqrt(total_variance(m, end))) : 0;
     const shoal_price given = h->p;
-    for (; leg.steps < EXACT_MOST; leg.steps *= 2) {
+    for (; leg.steps < EXACT_MAX; leg.steps *= 2) {
         leg.dt = end / leg.steps;
         make_leg(m, h->job.noise, &leg);
         h->p.legs = &leg, h->p.strikes = (double *)(uintptr_t)&money;
@@ -224,7 +224,7 @@ static void make_job(heston_plan *h, const shoal_price_opts *o) {
     if (j->row == HESTON_CONDITIONAL) j->signs = 1;
     if (j->row == HESTON_EULER) j->in_s = j->variant >= EULER_IN_S, j->variant %= EULER_IN_S;
     j->reversion = m->kappa, j->mean = m->theta, j->rho = m->rho;
-    j->noise = m->sigma < SIGMA_LEAST ? 0 : m->sigma;
+    j->noise = m->sigma < SIGMA_MIN ? 0 : m->sigma;
     j->shape = j->noise > 0 ? 2 * m->kappa * m->theta / (j->noise * j->noise) : 0;
     j->start[0] = m->v0, j->start[1] = m->v0 * (1 + VEGA_SHARE);
     j->start[2] = m->v0 * (1 - VEGA_SHARE);

@@ -154,7 +154,7 @@ static inline double price_trapezoid(double x) {
     return x > 1e-3 ? 0.5 * x / tanh(0.5 * x) - 1 : x * x / 12;
 }
 
-#define SIGMA_LEAST 1e-12 /* below, the variance is taken to follow its drift */
+#define SIGMA_MIN 1e-12 /* below, the variance is taken to follow its drift */
 
 /* heston_analytic.c: SHOAL_E_ARG, naming the number, unless the model, and these options, are allowed. */
 shoal_status shoal_heston_check_model(shoal_context *ctx, const shoal_heston *model);

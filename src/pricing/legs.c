@@ -8,14 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 1 << 30, MOST_CONTRACTS = 1 << 20 }; /* addresses of draws have 32 bits */
+enum { MAX_STEPS = 1 << 30, MAX_CONTRACTS = 1 << 20 }; /* addresses of draws have 32 bits */
 enum { EULER_STEPS = 1000, EULER_PER_REVERSION = 10 };
 #define PARITY_FROM 1.0 /* variance of log S_T from which a call is simulated as a put */
 
 static shoal_status check_list(shoal_context *ctx, const char *name, const char *count_name,
                                const double *list, int64_t count, int ascends) {
     const shoal_array given[] = { { name, list, count == 0 } };
-    shoal_status s = shoal_check_count(ctx, count_name, count, 0, MOST_CONTRACTS);
+    shoal_status s = shoal_check_count(ctx, count_name, count, 0, MAX_CONTRACTS);
     if (s == SHOAL_OK) s = shoal_check_pointers(ctx, given, 1);
     if (s != SHOAL_OK) return s;
     for (int64_t i = 0; i < count; i++) {
@@ -40,15 +40,15 @@ shoal_status shoal_price_check_numbers(shoal_context *ctx, const shoal_price_opt
 }
 
 static shoal_status check(shoal_context *ctx, const shoal_price_opts *o) {
-    const shoal_count counts[] = { { "steps", o->steps, 0, MOST_STEPS },
+    const shoal_count counts[] = { { "steps", o->steps, 0, MAX_STEPS },
                                    { "control", o->control, -1, 1 } };
     shoal_status s = shoal_check_counts(ctx, counts, 2);
     if (s == SHOAL_OK) s = shoal_price_check_numbers(ctx, o);
     if (s == SHOAL_OK) s = check_list(ctx, "strike", "strikes", o->strike, o->strikes, 0);
     if (s == SHOAL_OK) s = check_list(ctx, "maturity", "maturities", o->maturity, o->maturities, 1);
-    if (s == SHOAL_OK && o->strikes * o->maturities > MOST_CONTRACTS)
+    if (s == SHOAL_OK && o->strikes * o->maturities > MAX_CONTRACTS)
         s = shoal_fail(ctx, SHOAL_E_ARG, "strikes * maturities is %lld; it must be at most %d",
-                       (long long)o->strikes * o->maturities, MOST_CONTRACTS);
+                       (long long)o->strikes * o->maturities, MAX_CONTRACTS);
     return s;
 }
 
@@ -137,7 +137,7 @@ void shoal_price_shape(price_leg *leg, const shoal_price_opts *o, double varianc
 int64_t shoal_price_euler_steps(const shoal_price_opts *o, double rate) {
     const double end = o->maturities ? o->maturity[o->maturities - 1] : 0;
     const double steps = ceil(EULER_PER_REVERSION * rate * end);
-    return steps > EULER_STEPS ? steps < MOST_STEPS ? (int64_t)steps : MOST_STEPS : EULER_STEPS;
+    return steps > EULER_STEPS ? steps < MAX_STEPS ? (int64_t)steps : MAX_STEPS : EULER_STEPS;
 }
 
 /* Black's price moves by sqrt(F K) e^(-d^2/2) / (2 s sqrt(2 pi)) per unit of the variance s^2, d

@@ -16,7 +16,7 @@
 SHOAL_DECLARE_CPU(price_implied, price_implied)
 static const shoal_method implied = { .cpu = SHOAL_CPU_DOUBLE_CELLS(price_implied) };
 
-enum { MOST_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
+enum { MAX_NUMBERS = 1 << 25 }; /* in partial, unless one block has more */
 
 shoal_status shoal_price_new(shoal_context *ctx, const shoal_module *module, size_t size,
                              const void *model, const void *opts, shoal_price **plan) {
@@ -36,7 +36,7 @@ shoal_status shoal_price_room(shoal_price *p) {
     price_frame *f = p->frame;
     f->width = p->groups * (PRICE_CONTROL + p->strike_count * p->outputs * PRICE_STATISTICS);
     f->room = ((const price_method *)p->choice.cell)->blocks;
-    if (f->width > 0 && f->room > MOST_NUMBERS / f->width) f->room = MOST_NUMBERS / f->width;
+    if (f->width > 0 && f->room > MAX_NUMBERS / f->width) f->room = MAX_NUMBERS / f->width;
     if (f->room < 1) f->room = 1;
     return shoal_plan_alloc(&p->head, (size_t)(f->room * f->width) * sizeof *f->partial,
                             &f->partial);

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { UNIT = SHOAL_PRICE_UNIT, MOST_AT_ONCE = 1024 };
-enum { MOST_NUMBERS = 1 << 23 }; /* sums of a round, unless one unit has more */
+enum { UNIT = SHOAL_PRICE_UNIT, MAX_AT_ONCE = 1024 };
+enum { MAX_NUMBERS = 1 << 23 };  /* sums of a round, unless one unit has more */
 enum { UNPAID_PATHS = 1 << 22 }; /* after which no more are waited for to pay */
 
 typedef struct simulation {
@@ -79,8 +79,8 @@ static shoal_status begin(simulation *s) {
     shoal_price *p = s->plan;
     const int64_t width = shoal_price_width(p);
     choose_samples(s);
-    s->most = width > 0 ? MOST_NUMBERS / width : 1;
-    if (s->most > MOST_AT_ONCE) s->most = MOST_AT_ONCE;
+    s->most = width > 0 ? MAX_NUMBERS / width : 1;
+    if (s->most > MAX_AT_ONCE) s->most = MAX_AT_ONCE;
     if (s->most > s->now.expected / UNIT) s->most = s->now.expected / UNIT + 1;
     if (s->most < 1) s->most = 1;
     s->at_once = 1;

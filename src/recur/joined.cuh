@@ -39,23 +39,23 @@ MAP_CONSTANT bool is_held(const int shape) { return shape > 1 && shape != SHAPE_
 enum { LIFT = 600 }; /* 2^LIFT lifts any number above that */
 
 /* Of order 1, lanes of many rows begin their product of s at 2^LANE_BEGIN, as map_begin() does: it is right for
- * states up to there. So M may be GROWTH_MOST at most, and x and v STATE_MOST; what is larger is walked. */
+ * states up to there. So M may be GROWTH_MAX at most, and x and v STATE_MAX; what is larger is walked. */
 #ifdef SHOAL_SINGLE
 enum { LANE_BEGIN = 96 };
-#define GROWTH_MOST 0x1p32f
-#define STATE_MOST  0x1p64f
+#define GROWTH_MAX 0x1p32f
+#define STATE_MAX  0x1p64f
 enum { HELD = 48 };
-#define HELD_MOST 0x1p48f
+#define HELD_MAX 0x1p48f
 #else
 enum { HELD = 400 };
-#define HELD_MOST   0x1p400
+#define HELD_MAX   0x1p400
 enum { LANE_BEGIN = 900 };
-#define GROWTH_MOST 0x1p120
-#define STATE_MOST  0x1p780
+#define GROWTH_MAX 0x1p120
+#define STATE_MAX  0x1p780
 #endif
 
 /* The largest state of a shape that a map may be applied to. */
-MAP_CONSTANT real state_most(const int shape) { return shape == 1 ? STATE_MOST : HELD_MOST; }
+MAP_CONSTANT real state_most(const int shape) { return shape == 1 ? STATE_MAX : HELD_MAX; }
 
 template <class T> __device__ static inline T joined_mad(T u, T v, T w) { return fma(u, v, w); }
 
@@ -64,7 +64,7 @@ template <int SHAPE> __device__ static inline joined_map<SHAPE> joined_identity(
     joined_map<SHAPE> a = {};
 #pragma unroll
     for (int i = 0; i < map_size(SHAPE); i++)
-        a.m[i] = i / COLUMNS == i % COLUMNS ? (is_held(SHAPE) ? HELD_MOST : (real)1) : (real)0;
+        a.m[i] = i / COLUMNS == i % COLUMNS ? (is_held(SHAPE) ? HELD_MAX : (real)1) : (real)0;
     return a;
 }
 
@@ -149,7 +149,7 @@ __device__ static inline void joined_step(const joined_map<SHAPE> &a, const T *x
 #pragma unroll
         for (int k = SHAPE - 1; k >= 0; k--) sum = joined_mad<N>(a.m[r * COLUMNS + k], x[k], sum);
         if (is_held(SHAPE))
-            y[r] = joined_mad<N>(sum, 1 / HELD_MOST, v);
+            y[r] = joined_mad<N>(sum, 1 / HELD_MAX, v);
         else
             y[r] = apart ? scalbn(sum, a.e) + v : sum;
     }
@@ -184,7 +184,7 @@ template <int SHAPE, class T> __device__ static inline bool fits_map(const T *x)
  * order 1 it is not: a x + b overflows where the last row does; but x may be too large for it. */
 template <int SHAPE>
 __device__ static inline bool is_sound(const recur_state &x, const recur_state &after) {
-    if (SHAPE == 1) return !(real_abs(x.x[0]) > STATE_MOST && real_abs(x.x[0]) <= REAL_MAX);
+    if (SHAPE == 1) return !(real_abs(x.x[0]) > STATE_MAX && real_abs(x.x[0]) <= REAL_MAX);
     if (state_poison(&x, SHAPE) != 0) return true;
     return state_poison(&after, SHAPE) == 0 && (!is_held(SHAPE) || fits_map<SHAPE>(x.x));
 }
@@ -209,14 +209,14 @@ __device__ static inline joined_map<SHAPE> join(const joined_map<SHAPE> &earlier
 #pragma unroll
             for (int k = SHAPE - 2; k >= 0; k--)
                 a.m[i] = joined_mad<number>(row[k], column[k * COLUMNS], a.m[i]);
-            if (is_held(SHAPE)) a.m[i] *= 1 / HELD_MOST;
+            if (is_held(SHAPE)) a.m[i] *= 1 / HELD_MAX;
         }
 #pragma unroll
         for (int r = 0; r < SHAPE; r++) v[r] = earlier.m[r * COLUMNS + SHAPE];
         joined_step<SHAPE>(later, v, y);
 #pragma unroll
         for (int r = 0; r < SHAPE; r++) a.m[r * COLUMNS + SHAPE] = y[r];
-        if (SHAPE == 1 && !(fits_map<1>(v) && fabs(a.m[0]) <= GROWTH_MOST)) a.m[1] = NAN;
+        if (SHAPE == 1 && !(fits_map<1>(v) && fabs(a.m[0]) <= GROWTH_MAX)) a.m[1] = NAN;
         if (is_held(SHAPE) && !fits_map<SHAPE>(v)) a.m[0] = NAN;
         if (has_exponent(SHAPE)) a.e = earlier.e + later.e;
         settle<SHAPE>(a);

@@ -45,7 +45,7 @@
 #define MAP_UNROLL
 #endif
 
-enum { MAP_MOST = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };
+enum { MAP_MAX = SHOAL_RECUR_ORDERS * (SHOAL_RECUR_ORDERS + 1) };
 
 /* MAP_BEGIN is g. Every sum of products is accurate from MAP_ACCURATE on. The largest number of a Moebius
  * matrix is from MAP_NEAR to MAP_FAR. */
@@ -61,7 +61,7 @@ enum { MAP_BEGIN = 512 };
 #define MAP_ACCURATE (4 * REAL_MIN)
 
 typedef struct recur_map {
-    real m[MAP_MOST];
+    real m[MAP_MAX];
 } recur_map;
 
 typedef struct recur_state {
@@ -123,7 +123,7 @@ MAP_INLINE int is_scaled_away(real v, real scaled) {
 MAP_INLINE recur_map map_identity(const int shape) {
     recur_map a = { { 0 } };
     const int columns = shape == SHAPE_MOEBIUS ? 2 : shape + 1;
-    MAP_UNROLL for (int e = 0; e < MAP_MOST; e++) a.m[e] = e / columns == e % columns;
+    MAP_UNROLL for (int e = 0; e < MAP_MAX; e++) a.m[e] = e / columns == e % columns;
     return a;
 }
 

@@ -159,7 +159,7 @@ static inline void estimate_rcond(pack *p, const smallsym_cpu_method *method, in
         for (int l = 0; l < LANES; l++)
             any |= open[l] = climb(p, l, step, open[l], now[l], &most[l]);
     }
-    for (int l = 0; l < LANES; l++) p->fate.rcond[l] = smallsym_rcond(norm[l], most[l]);
+    for (int l = 0; l < LANES; l++) p->outcome.rcond[l] = smallsym_rcond(norm[l], most[l]);
 }
 
 #endif

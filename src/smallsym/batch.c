@@ -68,7 +68,7 @@ static void load_factors(worker *w, const smallsym_job *job) {
         w->scaled |= w->e_a[l] != 0;
     }
     scale_pivots(w, -1, zero);
-    begin_fate(p);
+    begin_outcome(p);
 }
 
 /* ---- answers ---------------------------------------------------------------------------------- */
@@ -128,12 +128,12 @@ static void doubt_of(worker *w, const smallsym_cpu_method *method, int variant, 
 static int needs_look(worker *w, const smallsym_job *job, const smallsym_cpu_method *method) {
     pack *p = &w->p;
     real bound[LANES];
-    const int tells = job->where.rcond && job->rescue_row >= 0 && !job->estimate; /* look() */
-    int any = job->stage == 1 || tells;
+    const int counts = job->where.rcond && job->rescue_row >= 0 && !job->estimate; /* look() */
+    int any = job->stage == 1 || counts;
     if (!job->look || !method->grow || p->n == 0) return 0;
     method->bound(p, bound);
     for (int l = 0; l < w->used; l++) {
-        w->proved[l] = p->fate.status[l] < 0 || (double)bound[l] * SMALLSYM_MARGIN < job->cond;
+        w->proved[l] = p->outcome.status[l] < 0 || (double)bound[l] * SMALLSYM_MARGIN < job->cond;
         any |= !w->proved[l];
     }
     if (any && method->scales == SMALLSYM_BY_DIAGONAL) scale_by_diagonal(p);
@@ -158,9 +158,9 @@ static void look(worker *w, const smallsym_job *job, const smallsym_cpu_method *
     if (job->stage == 1) doubt_of(w, method, variant, doubt);
     for (int l = 0; l < w->used; l++) {
         const float rcond = smallsym_rcond(norm[l], growth[l]);
-        if (!w->proved[l]) p->fate.look[l] = rcond;
-        if (job->rescue_row >= 0 && !job->estimate && !(p->fate.rcond[l] <= rcond))
-            p->fate.rcond[l] = rcond;
+        if (!w->proved[l]) p->outcome.look[l] = rcond;
+        if (job->rescue_row >= 0 && !job->estimate && !(p->outcome.rcond[l] <= rcond))
+            p->outcome.rcond[l] = rcond;
     }
     memcpy(p->b, w->kept_b, bytes);
     memcpy(p->x, w->sum_x, bytes);
@@ -211,13 +211,13 @@ static void round_as_stored(worker *w) {
 
 static int32_t status_of(const worker *w, const smallsym_job *job, int l, int finite, int judged,
                          real doubt, float first, float residual) {
-    const int32_t status = w->p.fate.status[l];
+    const int32_t status = w->p.outcome.status[l];
     if (w->bad_a[l] != 0 || w->bad_b[l] != 0) return SHOAL_SYSTEM_NONFINITE;
     if (status >= 0 && !finite) return SHOAL_SYSTEM_OVERFLOW;
     if (status != SHOAL_SYSTEM_OK || !judged) return status;
-    if (job->stage == 1 && smallsym_hopeless(doubt, w->p.fate.look[l]))
+    if (job->stage == 1 && smallsym_hopeless(doubt, w->p.outcome.look[l]))
         return SHOAL_SYSTEM_SINGULAR;
-    if (!(residual <= job->tol) || smallsym_ill(w->p.fate.look[l], job->cond))
+    if (!(residual <= job->tol) || smallsym_ill(w->p.outcome.look[l], job->cond))
         return SHOAL_SYSTEM_ILL;
     return first <= job->tol ? SHOAL_SYSTEM_OK : SHOAL_SYSTEM_REFINED;
 }
@@ -239,7 +239,7 @@ static void judge(worker *w, const smallsym_job *job, const smallsym_cpu_method 
     memcpy(own_doubt, doubt, sizeof own_doubt);
     if (middle) {
         for (int l = 0; l < LANES; l++)
-            open[l] = !(residual[l] <= job->tol) || smallsym_ill(p->fate.look[l], job->cond);
+            open[l] = !(residual[l] <= job->tol) || smallsym_ill(p->outcome.look[l], job->cond);
         refine_fully(w, method, variant, open, own_doubt);
         round_as_stored(w);
         residual_of(p, w->kept_b, w->sum_x, residual, norm);
@@ -282,7 +282,7 @@ static void look_for_wide_ones(worker *w) {
     const float few = sizeof(real) == 4 ? 0x1p-25f : FLT_MIN;
     pack *p = &w->p;
     for (int l = 0; l < w->used; l++)
-        if ((p->fate.status[l] < 0 || !(p->fate.rcond[l] >= few)) && w->bad_a[l] == 0 &&
+        if ((p->outcome.status[l] < 0 || !(p->outcome.rcond[l] >= few)) && w->bad_a[l] == 0 &&
             w->e_a[l] == 0)
             p->wide[l] |= lane_is_wide(p, SMALLSYM_BY_DIAGONAL, l, p->largest[l]);
 }
@@ -316,11 +316,11 @@ static int add_answer(worker *w, const smallsym_job *job, int l, int64_t c, int3
     return 0;
 }
 
-/* A lane of the pack by wide.h; what it says of A goes to the fate. */
+/* A lane of the pack by wide.h; what it says of A goes to the outcome. */
 static wide_system take_wide_one(worker *w, const smallsym_job *job, int definite, int l) {
     const smallsym_shape lane = { .n = job->n, .packed = 1, .column = LANES };
     const int kept = w->what == SMALLSYM_RESOLVE;
-    pack_fate *fate = &w->p.fate;
+    pack_outcome *outcome = &w->p.outcome;
     wide_system s;
     wide_begin(&s, (int)job->n, definite, w->p.a + l, &lane, w->wide_room);
     s.e_a = w->e_a[l];
@@ -328,14 +328,14 @@ static wide_system take_wide_one(worker *w, const smallsym_job *job, int definit
         wide_take_kept(&s);
     else
         wide_take(&s);
-    fate->status[l] = s.status, fate->rcond[l] = s.rcond;
-    fate->positive[l] = s.positive, fate->negative[l] = s.n - s.positive;
+    outcome->status[l] = s.status, outcome->rcond[l] = s.rcond;
+    outcome->positive[l] = s.positive, outcome->negative[l] = s.n - s.positive;
     if (kept || s.status < 0) return s;
-    if (job->look || job->stage) fate->look[l] = s.look;
+    if (job->look || job->stage) outcome->look[l] = s.look;
     if (job->estimate && smallsym_rcond_used(job))
-        fate->rcond[l] = wide_rcond(&s);
+        outcome->rcond[l] = wide_rcond(&s);
     else if (job->look && job->rescue_row >= 0 && !(s.rcond <= s.look))
-        fate->rcond[l] = s.look;
+        outcome->rcond[l] = s.look;
     return s;
 }
 
@@ -461,7 +461,7 @@ static void factor_pack(worker *w, const smallsym_job *job, const smallsym_cpu_m
     if (any_wide) factor_wide_ones(w, job, zero, lost);
     look_at(p->a, numbers, largest, bad);
     for (int l = 0; l < LANES; l++) {
-        status[l] = p->fate.status[l];
+        status[l] = p->outcome.status[l];
         if (w->bad_a[l] != 0)
             status[l] = SHOAL_SYSTEM_NONFINITE;
         else if (status[l] >= 0 && (bad[l] != 0 || zero[l]))

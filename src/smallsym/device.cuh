@@ -81,8 +81,8 @@ extern "C" shoal_status R(smallsym_ldltp_careful)(shoal_smallsym *plan, const sm
 /* Of wide.cu: the systems that careful.cu listed. */
 extern "C" shoal_status R(smallsym_wide_ones)(shoal_smallsym *plan, const smallsym_job *job,
                                               bool definite);
-/* Of ldlt_thread.cu: a thread has a system alone, n up to THREAD_MOST. */
-enum { THREAD_MOST = sizeof(real) == 4 ? 15 : 12 };
+/* Of ldlt_thread.cu: a thread has a system alone, n up to THREAD_MAX. */
+enum { THREAD_MAX = sizeof(real) == 4 ? 15 : 12 };
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job);
 /* Of paper/ldlt.cu and paper/hhpcr.cu: the paper's own variants. */
 extern "C" shoal_status R(smallsym_ldlt_paper)(shoal_smallsym *plan, int variant,

@@ -53,8 +53,8 @@ static int discarded(real w, real most, double cond) {
     return w == 0 || (double)real_abs(w) < (double)most / cond;
 }
 
-/* The fate of each lane by its eigenvalues, discarded ones counted as zeros. */
-static void tell_fate(pack *p, const eigen *e) {
+/* The outcome of each lane by its eigenvalues, discarded ones counted as zeros. */
+static void fill_outcome(pack *p, const eigen *e) {
     for (int l = 0; l < LANES && p->n > 0; l++) {
         const real first = real_abs(e->w[l]), final = real_abs(e->w[at_row(p->n - 1) + l]);
         const real most = real_max(first, final);
@@ -67,11 +67,11 @@ static void tell_fate(pack *p, const eigen *e) {
             negative += w < 0;
             least = real_min(real_abs(w), least);
         }
-        p->fate.positive[l] = positive;
-        p->fate.negative[l] = negative;
-        p->fate.rank[l] = positive + negative;
-        p->fate.zero[l] = (int32_t)p->n - p->fate.rank[l];
-        p->fate.rcond[l] = most > 0 ? (float)(least / most) : 0;
+        p->outcome.positive[l] = positive;
+        p->outcome.negative[l] = negative;
+        p->outcome.rank[l] = positive + negative;
+        p->outcome.zero[l] = (int32_t)p->n - p->outcome.rank[l];
+        p->outcome.rcond[l] = most > 0 ? (float)(least / most) : 0;
     }
 }
 
@@ -79,9 +79,9 @@ static void eigdc_factor(pack *p, int variant) {
     const eigen e = eigen_of(p);
     tridiagonalise(&e.h, p->a, p->n);
     diagonalise_pack(&e, e.h.d, e.h.c, p->n, variant);
-    tell_fate(p, &e);
+    fill_outcome(p, &e);
     for (int l = 0; l < LANES; l++)
-        if (p->fate.zero[l] > 0) p->fate.status[l] = SHOAL_SYSTEM_TRUNCATED;
+        if (p->outcome.zero[l] > 0) p->outcome.status[l] = SHOAL_SYSTEM_TRUNCATED;
 }
 
 /* x = Q O W^-1 Ot Qt b; 1 / w is 0 for a discarded w. */
@@ -123,7 +123,7 @@ static void eigdc_eigen(pack *p, int variant, int tridiagonal, int vectors) {
     if (!tridiagonal) tridiagonalise(&e.h, p->a, p->n);
     diagonalise_pack(&e, tridiagonal ? p->a : e.h.d, tridiagonal ? p->a + at_row(p->n) : e.h.c,
                      p->n, variant);
-    tell_fate(p, &e);
+    fill_outcome(p, &e);
     if (vectors && !tridiagonal) apply_q(&e.h, p->n, e.v, p->n);
     p->w = e.w, p->v = e.v;
 }

@@ -333,15 +333,15 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
                                             const typename K::conquest_type &o,
                                             const typename K::reflectors_type &q, int e_a,
                                             const smallsym_redo &task, bool mine, int width,
-                                            real most, outcome &fate, int lane) {
+                                            real most, outcome &found, int lane) {
     enum { W = K::W, R = K::R };
     const int t = lane % W, n = (int)job.n;
     const int64_t k = task.system, from = task.column;
     const bool keeps = keeps_stage(job, smallsym_parts{});
     real *staged = keeps ? memory + K::ALONE + lane / W * stage<W, R>::NUMBERS : o.memory;
     real v[R], kept[R];
-    const int32_t factored = fate.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
-    fate.status = task.status, fate.residual = task.residual;
+    const int32_t factored = found.zero > 0 ? SHOAL_SYSTEM_TRUNCATED : SHOAL_SYSTEM_OK;
+    found.status = task.status, found.residual = task.residual;
 #pragma unroll 1
     for (int64_t c = 0; c < job.nrhs; c++) {
         const int e_b = team_rhs<W, R>(job, kept, k, c, mine, t, n);
@@ -365,7 +365,7 @@ __device__ static inline void solve_reduced(const smallsym_job &job, real *memor
             residual = team_residual<W, R>(staged, v, kept, q.shown(), t, n, norm);
         }
         team_answer<W, R>(job, k, c, v, e_b - e_a, factored, residual, mine && c >= from, lane,
-                          fate);
+                          found);
     }
 }
 
@@ -378,14 +378,14 @@ __device__ static inline void take_apart(const smallsym_job &job, const smallsym
     const typename K::reflectors_type q = reflectors_of<K>(memory, s);
     const typename K::conquest_type o = conquest_of<K>(memory, s, lane);
     diagonalise_finite<K>(o, variant, lane, (int)job.n);
-    outcome fate = outcome_of(job);
+    outcome found = outcome_of(job);
     real most;
-    look_at_values<W, R>(job, fate, o.d, most, lane);
+    look_at_values<W, R>(job, found, o.d, most, lane);
     if (to.w)
-        write_pairs<K>(job, to, o, q, e_a, task.system, mine, fate, lane);
+        write_pairs<K>(job, to, o, q, e_a, task.system, mine, found, lane);
     else
-        solve_reduced<K>(job, memory, o, q, e_a, task, mine, width, most, fate, lane);
-    settle(job, task.system, fate, mine && lane % W == 0);
+        solve_reduced<K>(job, memory, o, q, e_a, task, mine, width, most, found, lane);
+    settle(job, task.system, found, mine && lane % W == 0);
     __syncwarp(); /* before O is the next system's */
 }
 

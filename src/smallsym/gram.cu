@@ -18,7 +18,7 @@
 #include "smallsym/gram.h"
 #include "smallsym/look.cuh"
 
-enum { FUSED_MOST = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */
+enum { FUSED_MAX = sizeof(real) == 4 ? 40 : 16 }; /* unknowns of systems solved at once */
 
 /* ---- sums in registers ------------------------------------------------------------------------- */
 
@@ -434,7 +434,7 @@ __global__ static void __launch_bounds__(WARP)
             gram_store<T, M, false>(job, at, c, a, b);
         }
     } while (gram_again<T>(job, g, at, off));
-    if constexpr (T * M <= FUSED_MOST) {
+    if constexpr (T * M <= FUSED_MAX) {
         if (solved) gram_solve<T, M>(job, at, a, b, shared);
     }
 }
@@ -467,7 +467,7 @@ static shoal_status launch(team_size<T, M>, shoal_smallsym *plan, const smallsym
 
 /* Nothing needs A or b after that. */
 extern "C" bool R(smallsym_form_solves)(const shoal_smallsym *plan, const smallsym_job *job) {
-    return plan->first.flags & SMALLSYM_CAN_FORM && job->n <= FUSED_MOST && job->nrhs == 1 &&
+    return plan->first.flags & SMALLSYM_CAN_FORM && job->n <= FUSED_MAX && job->nrhs == 1 &&
            job->rescue_row < 0 && !job->refine && !job->estimate;
 }
 

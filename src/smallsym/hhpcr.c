@@ -72,8 +72,8 @@ static void hhpcr_bound(pack *p, void *bound) {
         norm = vec_max(before + vec_abs(vec_at(h.d + at_row(i))) + after, norm), before = after;
     }
     for (int l = 0; l < LANES; l++) {
-        const int64_t same = low[l] > 0    ? p->fate.positive[l]
-                             : high[l] < 0 ? p->fate.negative[l]
+        const int64_t same = low[l] > 0    ? p->outcome.positive[l]
+                             : high[l] < 0 ? p->outcome.negative[l]
                                            : 0;
         ((real *)bound)[l] =
             same == p->n ? (real)p->n * norm[l] * real_abs(trace[l]) : (real)INFINITY;

@@ -143,19 +143,19 @@ static pivots factor_vector(const real *a, const factors *f, int64_t n) {
     return seen;
 }
 
-/* The fate of each lane by its least and largest pivot: of one sign, or not definite. Their ratio is
+/* The outcome of each lane by its least and largest pivot: of one sign, or not definite. Their ratio is
  * rcond. */
-static void tell_fate(pack *p, const pivots *seen) {
+static void fill_outcome(pack *p, const pivots *seen) {
     real low[LANES], high[LANES];
     memcpy(low, &seen->least, sizeof low);
     memcpy(high, &seen->most, sizeof high);
     for (int l = 0; l < LANES && p->n > 0; l++) {
         const int positive = low[l] > 0, negative = high[l] < 0;
         const real smallest = positive ? low[l] : -high[l], largest = positive ? high[l] : -low[l];
-        if (!positive && !negative) p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
-        p->fate.rcond[l] = (float)(smallest / largest);
-        p->fate.positive[l] = positive ? (int32_t)p->n : 0;
-        p->fate.negative[l] = negative ? (int32_t)p->n : 0;
+        if (!positive && !negative) p->outcome.status[l] = SHOAL_SYSTEM_PIVOT;
+        p->outcome.rcond[l] = (float)(smallest / largest);
+        p->outcome.positive[l] = positive ? (int32_t)p->n : 0;
+        p->outcome.negative[l] = negative ? (int32_t)p->n : 0;
     }
 }
 
@@ -163,7 +163,7 @@ static void ldlt_factor(pack *p, int variant) {
     (void)variant;
     const factors f = factors_of(p);
     const pivots seen = factor_vector(p->a, &f, p->n);
-    tell_fate(p, &seen);
+    fill_outcome(p, &seen);
 }
 
 /* The factors for the caller to keep: L below the diagonal, D on it. */
@@ -187,7 +187,7 @@ static void ldlt_take(pack *p) {
         vec_to(f.d + at_row(i), d);
         vec_to(f.inverse + at_row(i), 1 / d);
     }
-    tell_fate(p, &seen);
+    fill_outcome(p, &seen);
 }
 
 enum { AT_ONCE = 4 }; /* rows of a substitution that share what they load */

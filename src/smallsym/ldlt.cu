@@ -139,9 +139,9 @@ static shoal_status ldlt_run(shoal_smallsym *plan, int variant, const smallsym_j
     if (variant != LDLT_TEAM) return R(smallsym_ldlt_paper)(plan, variant, job);
 #endif
     (void)variant;
-    if (job->n <= THREAD_MOST) return R(smallsym_ldlt_thread)(plan, job);
+    if (job->n <= THREAD_MAX) return R(smallsym_ldlt_thread)(plan, job);
     /* as measured on an H200 (docs/smallsym.md) */
-    return by_fine_size<THREAD_MOST>(job->n, [&](auto size) {
+    return by_fine_size<THREAD_MAX>(job->n, [&](auto size) {
         return smallsym_judged(job) ? launch<true>(size, plan, job)
                                     : launch<false>(size, plan, job);
     });

@@ -409,5 +409,5 @@ template <int N> static shoal_status run_thread(shoal_smallsym *plan, const smal
 }
 
 extern "C" shoal_status R(smallsym_ldlt_thread)(shoal_smallsym *plan, const smallsym_job *job) {
-    return run_thread<THREAD_MOST>(plan, job);
+    return run_thread<THREAD_MAX>(plan, job);
 }

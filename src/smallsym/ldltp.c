@@ -264,10 +264,10 @@ static void ldltp_factor(pack *p, int variant) {
         take_off(&f, n, k);
     }
     for (int l = 0; l < LANES && n > 0; l++) {
-        if (s.singular[l] != 0) p->fate.status[l] = SHOAL_SYSTEM_SINGULAR;
-        p->fate.rcond[l] = (float)(s.least[l] / s.most[l]);
-        p->fate.positive[l] = (int32_t)s.positive[l];
-        p->fate.negative[l] = (int32_t)n - p->fate.positive[l];
+        if (s.singular[l] != 0) p->outcome.status[l] = SHOAL_SYSTEM_SINGULAR;
+        p->outcome.rcond[l] = (float)(s.least[l] / s.most[l]);
+        p->outcome.positive[l] = (int32_t)s.positive[l];
+        p->outcome.negative[l] = (int32_t)n - p->outcome.positive[l];
     }
 }
 
@@ -357,7 +357,7 @@ static void ldltp_bound(pack *p, void *bound) {
     vec least = vec_all((real)INFINITY), most = links;
     int definite[LANES], any = 0;
     for (int l = 0; l < LANES; l++)
-        any |= definite[l] = p->fate.positive[l] == p->n || p->fate.positive[l] == 0;
+        any |= definite[l] = p->outcome.positive[l] == p->n || p->outcome.positive[l] == 0;
     for (int64_t i = 0; i < p->n && any; i++) {
         const vec s = vec_at(p->s + at_row(i)), own = vec_at(p->a + at_entry(i, i)) * s * s;
         product *= own * vec_at(f.e + at_row(i)), links += vec_abs(vec_at(f.f + at_row(i)));

@@ -24,13 +24,13 @@ enum { LANES = VEC }; /* one vector: a pack of 64 unknowns is 33 kB at most and 
 
 /* The outcome of each lane. A method changes what it finds out; at first status is 0, rcond NaN, rank
  * n, inertia n 0 0. */
-typedef struct pack_fate {
+typedef struct pack_outcome {
     int32_t status[LANES];
     float rcond[LANES];
     float
         look[LANES]; /* the reciprocal condition number of S A S, about; infinite: nobody looked */
     int32_t rank[LANES], positive[LANES], negative[LANES], zero[LANES];
-} pack_fate;
+} pack_outcome;
 
 typedef struct pack {
     int64_t n;
@@ -47,7 +47,7 @@ typedef struct pack {
     real *scratch;       /* cell.scratch(n) numbers per lane: the method's factors          */
     real *w, *v;         /* where cell.eigen left its results: n eigenvalues, ascending, and
                       the vectors, component i of number m as row i * n + m           */
-    pack_fate fate;
+    pack_outcome outcome;
 } pack;
 
 /* Lane 0 of entry (i,j) of an array of lower triangles, and of row i of an array of vectors. */

@@ -169,8 +169,8 @@ static inline void count_signs(pack *p, const householder *h) {
         }
     }
     for (int l = 0; l < LANES; l++) {
-        p->fate.negative[l] = (int32_t)negative[l];
-        p->fate.positive[l] = (int32_t)p->n - p->fate.negative[l];
+        p->outcome.negative[l] = (int32_t)negative[l];
+        p->outcome.positive[l] = (int32_t)p->n - p->outcome.negative[l];
     }
 }
 
@@ -188,10 +188,10 @@ static inline void judge_pivots(pack *p, const householder *h, const reduction *
     }
     for (int l = 0; l < LANES && p->n > 0; l++) {
         if (bad[l] != 0 || least[l] == 0)
-            p->fate.status[l] = SHOAL_SYSTEM_PIVOT;
+            p->outcome.status[l] = SHOAL_SYSTEM_PIVOT;
         else if (least[l] <= 10 * REAL_EPSILON * most[l]) /* a singular matrix leaves that */
-            p->fate.status[l] = SHOAL_SYSTEM_ILL;
-        p->fate.rcond[l] = (float)(least[l] < most[l] ? least[l] / most[l] : 1);
+            p->outcome.status[l] = SHOAL_SYSTEM_ILL;
+        p->outcome.rcond[l] = (float)(least[l] < most[l] ? least[l] / most[l] : 1);
     }
 }
 

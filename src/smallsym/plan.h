@@ -137,7 +137,7 @@ struct shoal_smallsym {
 struct pack;
 typedef struct smallsym_cpu_method {
     size_t (*scratch)(int64_t n); /* numbers per lane beyond those of every pack */
-    /* The factors of p->a, and p->fate as far as they show it; and p->x from them and p->b. */
+    /* The factors of p->a, and p->outcome as far as they show it; and p->x from them and p->b. */
     void (*factor)(struct pack *p, int variant);
     void (*solve)(struct pack *p, int variant);
     int scales; /* SMALLSYM_BY_ROWS, ...: what p->s is made of */
@@ -148,9 +148,9 @@ typedef struct smallsym_cpu_method {
      * be looked at `again`: p->x is A^-1 of p->b then, a vector that A^-1 makes large, and the bound may be better. */
     void (*grow)(struct pack *p, int variant, void *growth);
     void (*grown)(struct pack *p, const int *again, void *growth); /* NULL: grow() did this, too */
-    /* p->w, p->v and rank, inertia, rcond of p->fate. */
+    /* p->w, p->v and rank, inertia, rcond of p->outcome. */
     void (*eigen)(struct pack *p, int variant, int tridiagonal, int vectors);
-    /* The factors to p->a; and from there, with p->fate. */
+    /* The factors to p->a; and from there, with p->outcome. */
     void (*give)(struct pack *p);
     void (*take)(struct pack *p);
 } smallsym_cpu_method;

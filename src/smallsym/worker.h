@@ -167,17 +167,17 @@ static inline int scale(real *array, int64_t numbers, const real *largest, const
     return any;
 }
 
-static inline void begin_fate(pack *p) {
+static inline void begin_outcome(pack *p) {
     for (int l = 0; l < LANES; l++) {
-        p->fate.status[l] = SHOAL_SYSTEM_OK;
-        p->fate.rcond[l] = p->n ? (float)NAN : 1;
-        p->fate.look[l] = (float)INFINITY;
-        p->fate.rank[l] = p->fate.positive[l] = (int32_t)p->n;
-        p->fate.negative[l] = p->fate.zero[l] = 0;
+        p->outcome.status[l] = SHOAL_SYSTEM_OK;
+        p->outcome.rcond[l] = p->n ? (float)NAN : 1;
+        p->outcome.look[l] = (float)INFINITY;
+        p->outcome.rank[l] = p->outcome.positive[l] = (int32_t)p->n;
+        p->outcome.negative[l] = p->outcome.zero[l] = 0;
     }
 }
 
-/* Scales what was put into the pack's a, `numbers` per lane, and begins its fate anew. */
+/* Scales what was put into the pack's a, `numbers` per lane, and begins its outcome anew. */
 static inline void begin_matrix(worker *w, int64_t numbers) {
     real largest[LANES];
     look_at(w->p.a, numbers, largest, w->bad_a);
@@ -189,7 +189,7 @@ static inline void begin_matrix(worker *w, int64_t numbers) {
     w->scaled = scale(w->p.a, numbers, largest, w->p.wide, w->e_a);
     for (int l = 0; l < LANES; l++)
         w->p.largest[l] = w->e_a[l] ? (real)ldexp((double)largest[l], -w->e_a[l]) : largest[l];
-    begin_fate(&w->p);
+    begin_outcome(&w->p);
 }
 
 /* A row of a full pack whose systems have it in one piece: squares of LANES x LANES numbers are
@@ -311,17 +311,17 @@ static inline unsigned bits_of(float v) {
 static inline void note(worker *w, const smallsym_job *job, int l, int row, int32_t status,
                         float residual) {
     const shoal_outcome *o = &job->where;
-    const pack_fate *fate = &w->p.fate;
+    const pack_outcome *outcome = &w->p.outcome;
     const int64_t s = w->task[l].system;
     const int known = status >= 0;
     if (o->status) o->status[s] = status;
     if (o->residual) o->residual[s] = residual;
-    if (o->rcond) o->rcond[s] = known ? fate->rcond[l] : (float)NAN;
-    if (o->rank) o->rank[s] = known ? fate->rank[l] : -1;
+    if (o->rcond) o->rcond[s] = known ? outcome->rcond[l] : (float)NAN;
+    if (o->rank) o->rank[s] = known ? outcome->rank[l] : -1;
     if (o->inertia) {
-        o->inertia[3 * s] = known ? fate->positive[l] : -1;
-        o->inertia[3 * s + 1] = known ? fate->negative[l] : -1;
-        o->inertia[3 * s + 2] = known ? fate->zero[l] : -1;
+        o->inertia[3 * s] = known ? outcome->positive[l] : -1;
+        o->inertia[3 * s + 1] = known ? outcome->negative[l] : -1;
+        o->inertia[3 * s + 2] = known ? outcome->zero[l] : -1;
     }
     if (o->method) o->method[s] = row;
     w->totals.failed += status < 0;

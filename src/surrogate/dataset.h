@@ -28,7 +28,7 @@
 #include <shoal/dataset.h>
 
 enum { DATASET_BLOCK = 256 };   /* samples of a block              */
-enum { DATASET_LEAST = 16 };    /* blocks before the first look    */
+enum { DATASET_MIN = 16 };      /* blocks before the first look    */
 enum { DATASET_STEPS = 2048 };  /* of a path, at most              */
 enum { DATASET_ROW_BITS = 24 }; /* path number: row << 24 | sample */
 

@@ -13,7 +13,7 @@
  * price = 1 - K + E put, and a put lies between 0 and K on every path, so that its error is what
  * it seems. No other control is taken then.
  *
- * When to stop: after DATASET_LEAST blocks, and then where the last look says that the standard
+ * When to stop: after DATASET_MIN blocks, and then where the last look says that the standard
  * error should have come down to the target; never more than eight times the paths of the look
  * before.
  */
@@ -112,7 +112,7 @@ SHOAL_HD static inline void dataset_fit(const double *sums, double n, double *me
 
 /* Blocks before the first look. */
 SHOAL_HD static inline int64_t dataset_first_look(const dataset_job *job) {
-    const int64_t least = DATASET_LEAST;
+    const int64_t least = DATASET_MIN;
     return least < job->most ? least : job->most;
 }
 

@@ -23,7 +23,7 @@ static const shoal_method cells = { .cpu = SHOAL_CPU_DOUBLE_CELLS(dataset_rows),
                                     .cuda = SHOAL_CUDA_DOUBLE_CELLS(dataset_rows) };
 
 #define TARGET 5e-5
-enum { MOST_PATHS = 1 << 21, MOST_REFINE = 4, PATHS_A_BLOCK = 2 * DATASET_BLOCK };
+enum { MAX_PATHS = 1 << 21, MAX_REFINE = 4, PATHS_A_BLOCK = 2 * DATASET_BLOCK };
 
 static const struct {
     const char *name;
@@ -60,7 +60,7 @@ void shoal_dataset_ranges(shoal_dataset_opts *opts) {
 
 shoal_dataset_opts shoal_dataset_defaults(void) {
     shoal_dataset_opts o = {
-        .design = "sobol", .target = TARGET, .most_paths = MOST_PATHS, .refine = 1
+        .design = "sobol", .target = TARGET, .most_paths = MAX_PATHS, .refine = 1
     };
     shoal_dataset_ranges(&o);
     return o;
@@ -114,7 +114,7 @@ static shoal_status check(shoal_context *ctx, const shoal_dataset_opts *o) {
     const shoal_count counts[] = {
         { "samples", o->samples, 0, SHOAL_DATASET_MOST },
         { "most_paths", o->most_paths, PATHS_A_BLOCK, SHOAL_DATASET_PATHS },
-        { "refine", o->refine, 1, MOST_REFINE },
+        { "refine", o->refine, 1, MAX_REFINE },
         { "nu2", o->nu2, 0, 2 },
     };
     shoal_status s = shoal_check_number(ctx, "target", -1, o->target, DBL_MIN, 1);

@@ -12,13 +12,13 @@
 #ifdef SHOAL_SINGLE
 enum { GATE_DEGREE = 5, GATE_SHIFT = 23 };
 #define GATE_MAGIC 0x1.8p23f
-#define GATE_MOST  126
+#define GATE_MAX   126
 #define GATE_SERIES                                                                                \
     { 0x1.5f089p-10f, 0x1.3d107p-7f, 0x1.c6af6cp-5f, 0x1.ebf906p-3f, 0x1.62e43p-1f, 0x1.000002p+0f }
 #else
 enum { GATE_DEGREE = 11, GATE_SHIFT = 52 };
 #define GATE_MAGIC 0x1.8p52
-#define GATE_MOST  1022
+#define GATE_MAX   1022
 #define GATE_SERIES                                                                                \
     {                                                                                              \
         0x1.e9ec1fcb69a7fp-32, 0x1.e6228acd1c6e5p-28, 0x1.b524ebd13a55fp-24, 0x1.62bfc2c86d7p-20,  \

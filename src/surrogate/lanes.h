@@ -127,7 +127,7 @@ INLINE vec vec_cut(vec v, real most) {
 /* 1 / (1 + e^-z) by gate.h. */
 INLINE vec vec_gate(vec z) {
     vec t = z * vec_all((real)-0x1.71547652b82fep+0);
-    t = vec_cut(t, GATE_MOST);
+    t = vec_cut(t, GATE_MAX);
     const vec whole = t + vec_all(GATE_MAGIC), f = t - (whole - vec_all(GATE_MAGIC));
     vec power = vec_all(gate_series[0]);
     for (int i = 1; i <= GATE_DEGREE; i++) power = vec_fma(power, f, vec_all(gate_series[i]));

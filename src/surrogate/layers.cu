@@ -17,7 +17,7 @@
 
 namespace {
 
-enum { TILE = 64, DEPTH = 16, MOST_ROWS = 1 << 14, SPLIT = 128, GROUP = 32 };
+enum { TILE = 64, DEPTH = 16, MAX_ROWS = 1 << 14, SPLIT = 128, GROUP = 32 };
 
 struct layers { /* in the job's memory */
     real *in, *act, *slope, *back, *lane;
@@ -270,7 +270,7 @@ static shoal_status learn_piece(const surrogate_job *j, const surrogate_rows &r,
     return s;
 }
 
-static int64_t piece_rows(int64_t rows) { return rows < MOST_ROWS ? rows : (int64_t)MOST_ROWS; }
+static int64_t piece_rows(int64_t rows) { return rows < MAX_ROWS ? rows : (int64_t)MAX_ROWS; }
 
 static surrogate_rows piece_at(const surrogate_rows *all, int64_t from) {
     surrogate_rows r = *all;
@@ -293,7 +293,7 @@ static size_t scratch(const surrogate_job *j, int64_t rows) {
 static shoal_status values(const surrogate_job *j, const surrogate_rows *all) {
     const layers l = layers_of(j->net, piece_rows(all->count), (real *)j->memory);
     shoal_status s = SHOAL_OK;
-    for (int64_t from = 0; s == SHOAL_OK && from < all->count; from += MOST_ROWS)
+    for (int64_t from = 0; s == SHOAL_OK && from < all->count; from += MAX_ROWS)
         s = value_piece(j, piece_at(all, from), l);
     return s;
 }
@@ -302,7 +302,7 @@ static shoal_status learn(const surrogate_job *j, const surrogate_rows *all, voi
                           double *loss) {
     const layers l = layers_of(j->net, piece_rows(all->count), (real *)j->memory);
     shoal_status s = SHOAL_OK;
-    for (int64_t from = 0; s == SHOAL_OK && from < all->count; from += MOST_ROWS)
+    for (int64_t from = 0; s == SHOAL_OK && from < all->count; from += MAX_ROWS)
         s = learn_piece(j, piece_at(all, from), l, from > 0, (real *)gradient, loss);
     return s;
 }

@@ -35,7 +35,7 @@ typedef uint64_t real_bits;
 __device__ static inline real gate_of(real z) {
     const real series[GATE_DEGREE + 1] = GATE_SERIES;
     real t = z * (real)-0x1.71547652b82fep+0;
-    t = real_min(real_max(t, -GATE_MOST), GATE_MOST);
+    t = real_min(real_max(t, -GATE_MAX), GATE_MAX);
     const real whole = t + GATE_MAGIC, f = t - (whole - GATE_MAGIC);
     real power = series[0];
 #pragma unroll

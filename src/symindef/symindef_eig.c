@@ -15,7 +15,7 @@ static const shoal_method jacobi = { .name = "jjacobi",
                                      .cpu = SHOAL_CPU_CELLS(symindef_jacobi),
                                      .cuda = SHOAL_CUDA_CELLS(symindef_jacobi) };
 
-enum { ROWS = 128, MAX_SWEEPS = 60, USUAL_SWEEPS = 12, PARTS = 512, LEAST_CHUNK = 64 };
+enum { ROWS = 128, MAX_SWEEPS = 60, USUAL_SWEEPS = 12, PARTS = 512, MIN_CHUNK = 64 };
 
 static int64_t rounded_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
 
@@ -25,8 +25,8 @@ static jacobi_job plan_columns(int64_t n, int64_t rank, int64_t columns) {
     const int64_t some = columns > 0 ? columns : 1;
     job.blocks = (int)rounded_up((some + JACOBI_WIDTH - 1) / JACOBI_WIDTH, 2);
     job.width = (int)((some + job.blocks - 1) / job.blocks);
-    job.chunk = rounded_up(job.ld * (job.blocks / 2) / PARTS, LEAST_CHUNK);
-    if (job.chunk < LEAST_CHUNK) job.chunk = LEAST_CHUNK;
+    job.chunk = rounded_up(job.ld * (job.blocks / 2) / PARTS, MIN_CHUNK);
+    if (job.chunk < MIN_CHUNK) job.chunk = MIN_CHUNK;
     return job;
 }
 

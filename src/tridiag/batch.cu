@@ -237,7 +237,7 @@ __device__ static inline real real_of(bits v) { return __longlong_as_double((lon
 
 typedef struct shared_norms {
     bits r, x;
-    int input_bad, x_bad, poison, fate;
+    int input_bad, x_bad, poison, x_state;
 } shared_norms;
 
 /* One block looks at SEGMENT rows of one solve. */
@@ -273,16 +273,16 @@ __global__ static void settle_kernel(tridiag_job job, const real *y, shared_norm
     if (job.residual && !s->x_bad && is_doubtful(residual, job.tol))
         residual = look_again(view_of(job, v), y + v * job.n, 1);
     int32_t status = decide_status(job, s->input_bad != 0, s->x_bad != 0, false, residual, failure);
-    s->fate = note_outcome(job, v, status, residual);
+    s->x_state = note_outcome(job, v, status, residual);
 }
 
 __global__ static void write_kernel(tridiag_job job, const real *y, const shared_norms *all) {
     const int64_t n = job.n, total = solves(job) * n;
     SHOAL_GRID_STRIDE(at, total) {
         const int64_t v = at / n, i = at - v * n;
-        const int fate = all[v].fate;
+        const int x_state = all[v].x_state;
         const view w = view_of(job, v);
-        if (fate != X_KEPT) w.x[i * w.rhs_row] = fate == X_WRITTEN ? y[at] : real_nan();
+        if (x_state != X_KEPT) w.x[i * w.rhs_row] = x_state == X_WRITTEN ? y[at] : real_nan();
     }
 }
 

@@ -242,10 +242,10 @@ __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, c
     if (job.residual && !x_bad && is_doubtful(residual, job.tol))
         residual = look_again(w, y.at, y.step);
     const int32_t status = decide_status(job, input_bad, x_bad, ill, residual, failure);
-    const int fate = note_outcome(job, v, status, residual);
-    if (fate == X_KEPT || (fate == X_WRITTEN && y.at == w.x)) return;
+    const int x_state = note_outcome(job, v, status, residual);
+    if (x_state == X_KEPT || (x_state == X_WRITTEN && y.at == w.x)) return;
     for (int64_t i = 0; i < w.n; i++)
-        w.x[i * w.rhs_row] = fate == X_WRITTEN ? y.at[i * y.step] : real_nan();
+        w.x[i * w.rhs_row] = x_state == X_WRITTEN ? y.at[i * y.step] : real_nan();
 }
 
 /* For a block that owns a whole solve and has its x in shared memory: judge it, then write or erase
@@ -253,7 +253,7 @@ __device__ static inline void finish_thread(const tridiag_job &job, int64_t v, c
 __device__ static inline void finish_block(const tridiag_job &job, int64_t v, const view &w,
                                            const real *x, real input_poison, int32_t failure) {
     SHOAL_SHARED_ARRAY(norms, parts, 32);
-    SHOAL_SHARED_ARRAY(int, fate, 1);
+    SHOAL_SHARED_ARRAY(int, x_state, 1);
     const int n = (int)w.n;
     norms m = {};
     real x_poison = 0;
@@ -276,13 +276,13 @@ __device__ static inline void finish_block(const tridiag_job &job, int64_t v, co
         float residual = job.residual ? norms_residual(&m) : 0;
         if (job.residual && !x_bad && is_doubtful(residual, job.tol))
             residual = look_again(w, x, 1);
-        fate[0] = note_outcome(
+        x_state[0] = note_outcome(
             job, v, decide_status(job, input_bad, x_bad, false, residual, failure), residual);
     }
     __syncthreads();
-    if (fate[0] == X_KEPT) return;
+    if (x_state[0] == X_KEPT) return;
     for (int i = threadIdx.x; i < n; i += blockDim.x)
-        w.x[i * w.rhs_row] = fate[0] == X_WRITTEN ? x[i] : real_nan();
+        w.x[i * w.rhs_row] = x_state[0] == X_WRITTEN ? x[i] : real_nan();
 }
 
 /* ---- what the driver does for methods: batch.cu ------------------------------------------------ */

@@ -12,7 +12,7 @@
 #include "tridiag/condition.h"
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
+enum { BLOCK = 128, MAX_THREADS = 1 << 18, AT_ONCE = 16 / sizeof(real) };
 
 typedef struct lu { /* of all systems */
     real *m, *inverse, *v, *slot;
@@ -210,7 +210,7 @@ static shoal_status resolve(shoal_tridiag *plan, const tridiag_job *given) {
     const int64_t solves = job.count * job.nrhs; /* the plan's workspace is that of lupp */
     int64_t threads =
         (int64_t)((plan->driver->bytes(plan) - TRIDIAG_ALIGNMENT) / sizeof(real)) / job.n;
-    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    if (threads > MAX_THREADS) threads = MAX_THREADS;
     if (threads > solves) threads = solves;
     SHOAL_LAUNCH(resolve_kernel, dim3((unsigned)((threads + BLOCK - 1) / BLOCK)), dim3(BLOCK), 0,
                  plan->head.ctx->stream, job, f, (real *)((char *)job.work + TRIDIAG_ALIGNMENT),

@@ -382,8 +382,8 @@ static shoal_status read_values(shoal_context *ctx, const char *kind, int found,
         const char *what;
         int64_t *to, least, most;
     } values[] = { { "singular blocks", &paper->implants, 0, INT32_MAX },
-                   { "rows of a block", &paper->size, 4, TRIDIAG_IMPLANT_MOST },
-                   { "rows before the first block", &paper->offset, 0, TRIDIAG_IMPLANT_MOST } };
+                   { "rows of a block", &paper->size, 4, TRIDIAG_IMPLANT_MAX },
+                   { "rows before the first block", &paper->offset, 0, TRIDIAG_IMPLANT_MAX } };
     int i = 0;
     for (; text && i < 3; i++) {
         const size_t length = strcspn(++text, ":");

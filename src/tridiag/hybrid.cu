@@ -38,7 +38,7 @@
 #include "tridiag/device.cuh"
 #include "tridiag/pcr_step.cuh"
 
-enum { MOST_ROWS = 9, BLOCK = 128, LONGEST = 256 * MOST_ROWS };
+enum { MAX_ROWS = 9, BLOCK = 128, LONGEST = 256 * MAX_ROWS };
 enum { VECTOR = 16 / sizeof(real) };          /* numbers in 16 bytes */
 enum { EXCHANGED = 7, EXCHANGED_BOUNDS = 2 }; /* numbers that a thread passes on if T > 32 */
 __host__ __device__ constexpr unsigned exchanged(bool bounded) {
@@ -145,7 +145,7 @@ typedef struct tile {
     real *dl, *d, *du, *b; /* the rows; x takes the place of b             */
     real *exchange;        /* T > 32: exchanged() numbers per thread         */
     halves *facts;         /* T > 32: of each warp                           */
-    int *fate;             /* what becomes of each system's x              */
+    int *x_state;          /* what becomes of each system's x              */
 } tile;
 
 /* Where number i of a line lies in shared memory: systems may be further apart there. */
@@ -234,9 +234,9 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
         return;
     }
     const int system = threadIdx.x & ((1 << f.each_bits) - 1);
-    if (system >= systems || s.fate[system] == X_KEPT) return;
+    if (system >= systems || s.x_state[system] == X_KEPT) return;
     const view w = view_of(job, first + system);
-    const bool written = s.fate[system] == X_WRITTEN;
+    const bool written = s.x_state[system] == X_WRITTEN;
     const int lead = lead_of(f, first * n);
 #pragma unroll 2
     for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits)
@@ -351,7 +351,7 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
                NULL,
                NULL };
     t.facts = (halves *)(t.exchange + (K > 1 ? exchanged(BOUNDED) * blockDim.x : 0));
-    t.fate = (int *)(t.facts + (K > 1 ? blockDim.x / 32 : 0));
+    t.x_state = (int *)(t.facts + (K > 1 ? blockDim.x / 32 : 0));
     const int n = (int)job.n, width = K > 1 ? 32 : 1 << f.team_bits;
     const int me = threadIdx.x & ((1 << f.team_bits) - 1), mine = threadIdx.x >> f.team_bits;
     const int64_t step = (int64_t)gridDim.x << f.each_bits, all = solves(job);
@@ -420,8 +420,8 @@ __global__ static void __launch_bounds__(most_threads(K)) hybrid_kernel(tridiag_
             const int32_t status = decide_status(job, h.input >= HIGH_END, x_bad,
                                                  !(2 * from_high(h.bound) < (real)job.cond),
                                                  residual, SHOAL_SYSTEM_PIVOT);
-            t.fate[mine] = note_outcome(job, first + mine, status, residual);
-            written = t.fate[mine] == X_WRITTEN;
+            t.x_state[mine] = note_outcome(job, first + mine, status, residual);
+            written = t.x_state[mine] == X_WRITTEN;
         }
         store_tile(job, f, t, first, systems, __syncthreads_and(written));
         __syncthreads();
@@ -481,7 +481,7 @@ static shoal_status launch(shoal_context *ctx, const tridiag_job *job) {
     const int n = (int)job->n;
     const bool bounded = job->redo != NULL;
     shape f = { 0, 0, 0, 0, bounded, job->row == 1 && job->nrhs == 1, false, 0 };
-    while (MOST_ROWS << f.team_bits < n) f.team_bits++;
+    while (MAX_ROWS << f.team_bits < n) f.team_bits++;
     const int size = 1 << f.team_bits, m = ((n + size - 1) / size) | 1,
               k = size > 32 ? size / 32 : 1;
     while (size << f.each_bits < BLOCK) f.each_bits++;

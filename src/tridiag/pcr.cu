@@ -84,9 +84,9 @@ __device__ static inline norms judge_rows(const tridiag_job &job, lane_rows<K> &
 
 /* K consecutive numbers, or NaN, as load_numbers() takes them. */
 template <int K>
-__device__ static inline void store_numbers(real *to, const real (&from)[K], int have, int fate,
+__device__ static inline void store_numbers(real *to, const real (&from)[K], int have, int x_state,
                                             bool vector) {
-    if (vector && have >= K && fate == X_WRITTEN) {
+    if (vector && have >= K && x_state == X_WRITTEN) {
 #pragma unroll
         for (int k = 0; k < K; k += 16 / sizeof(real)) {
             int4 bits;
@@ -97,7 +97,7 @@ __device__ static inline void store_numbers(real *to, const real (&from)[K], int
     }
 #pragma unroll
     for (int k = 0; k < K; k++)
-        if (k < have) to[k] = fate == X_WRITTEN ? from[k] : real_nan();
+        if (k < have) to[k] = x_state == X_WRITTEN ? from[k] : real_nan();
 }
 
 /* Systems that follow each other: K consecutive rows per lane, `size` lanes per system, as many
@@ -130,15 +130,15 @@ template <int K> __global__ static void warp_kernel(tridiag_job job, int size, b
     const unsigned mine = (0xffffffffu >> (32 - size)) << first;
     const bool input_bad = __ballot_sync(0xffffffffu, poison != 0) & mine;
     const bool x_bad = __ballot_sync(0xffffffffu, x_poison != 0) & mine;
-    int fate = X_KEPT;
+    int x_state = X_KEPT;
     if (t.me == 0 && have > 0) {
         const float residual = job.residual ? norms_residual(&m) : 0;
-        fate = note_outcome(
+        x_state = note_outcome(
             job, v, decide_status(job, input_bad, x_bad, false, residual, SHOAL_SYSTEM_PIVOT),
             residual);
     }
-    fate = __shfl_sync(0xffffffffu, fate, first);
-    if (fate != X_KEPT) store_numbers((real *)job.x + at, s.b, have, fate, vector);
+    x_state = __shfl_sync(0xffffffffu, x_state, first);
+    if (x_state != X_KEPT) store_numbers((real *)job.x + at, s.b, have, x_state, vector);
 }
 
 /* 4 or 8 rows per lane: what leaves fewer lanes of a warp without work. At a tie 8 are faster in f32, 4 in

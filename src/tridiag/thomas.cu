@@ -12,11 +12,11 @@
  */
 #include "tridiag/device.cuh"
 
-enum { BLOCK = 128, MOST_THREADS = 1 << 18, AT_ONCE = 32 / sizeof(real) };
+enum { BLOCK = 128, MAX_THREADS = 1 << 18, AT_ONCE = 32 / sizeof(real) };
 enum { SCRATCH_ROWS = 1 << 26 }; /* bound of threads * n */
 
 static int64_t threads_of(const shoal_tridiag *plan) {
-    return scratch_threads<MOST_THREADS>(plan->job, SCRATCH_ROWS);
+    return scratch_threads<MAX_THREADS>(plan->job, SCRATCH_ROWS);
 }
 
 __global__ static void thread_kernel(tridiag_job job, int64_t threads) {

@@ -181,7 +181,8 @@ static real reduce_pack(const whole *w, const pack_rows *p, int64_t block) {
         const int e = l % VEC;
         w->relations[block + l] =
             (relation){ { k->l1[e], k->f1[e], k->h1[e], k->r1[e], k->l2[e], k->f2[e], k->h2[e],
-                          k->n2[e], k->r2[e], k->ol[e], k->of[e], k->oh[e], k->on[e] } };
+                          k->n2[e], k->r2[e], k->past_left[e], k->past_first[e], k->past_here[e],
+                          k->past_next[e] } };
         most = real_max(k->most[e], most);
     }
     return most;

@@ -212,8 +212,9 @@ __global__ static void __launch_bounds__(THREADS)
     relation half[2];
 #pragma unroll
     for (int q = 0; q < 2; q++)
-        half[q] = relation{ { w[q].l1, w[q].f1, w[q].h1, w[q].r1, w[q].l2, w[q].f2, w[q].h2,
-                              w[q].n2, w[q].r2, w[q].zl, w[q].zf, w[q].zh, w[q].zn } };
+        half[q] =
+            relation{ { w[q].l1, w[q].f1, w[q].h1, w[q].r1, w[q].l2, w[q].f2, w[q].h2, w[q].n2,
+                        w[q].r2, w[q].z_left, w[q].z_first, w[q].z_here, w[q].z_next } };
     real z_most = from_high(max(w[0].most, w[1].most));
     middle skipped;
     const relation mine = merge(&half[0], &half[1], &skipped, &z_most);
@@ -290,12 +291,12 @@ __device__ static inline void substitute(real *shared, const pair &left, const p
     }
 }
 
-/* x of a tile, or NaN, as the solve's fate is. */
+/* x of a tile, or NaN, as the solve's x_state is. */
 template <bool PIECEWISE>
 __device__ static inline void write_tile(const tridiag_job &job, const view &at, int64_t begin,
-                                         const real *answer, int fate) {
+                                         const real *answer, int x_state) {
     const unsigned t = threadIdx.x;
-    if (PIECEWISE && begin + TILE <= job.n && fate == X_WRITTEN) {
+    if (PIECEWISE && begin + TILE <= job.n && x_state == X_WRITTEN) {
         sixteen *to = (sixteen *)(at.x + begin) + t;
 #pragma unroll
         for (unsigned k = 0; k < PIECES; k++) {
@@ -307,7 +308,7 @@ __device__ static inline void write_tile(const tridiag_job &job, const view &at,
     }
     for (unsigned e = t; e < TILE && begin + e < job.n; e += THREADS)
         at.x[(begin + e) * at.rhs_row] =
-            fate == X_WRITTEN ? answer[tile_at(e / ROWS, e % ROWS)] : real_nan();
+            x_state == X_WRITTEN ? answer[tile_at(e / ROWS, e % ROWS)] : real_nan();
 }
 
 template <bool PIECEWISE>
@@ -316,9 +317,9 @@ __global__ static void __launch_bounds__(THREADS)
     SHOAL_SHARED(real, shared);
     const int64_t v = blockIdx.x / tiles, tile = blockIdx.x % tiles, begin = tile * TILE;
     const unsigned t = threadIdx.x;
-    const int fate = l.states[v].fate;
+    const int x_state = l.states[v].x_state;
     const view at = view_of(job, v);
-    if (fate == X_KEPT) return;
+    if (x_state == X_KEPT) return;
     load_tile<PIECEWISE>(shared, job, at, begin);
     const pair left = end_of(l, v, tile * THREADS + t),
                right = end_of(l, v, tile * THREADS + t + 1);
@@ -338,7 +339,7 @@ __global__ static void __launch_bounds__(THREADS)
         judge_tile(job, at, begin, answer, before, beyond, first, &l.states[v]);
         __syncthreads(); /* x may be b */
     }
-    write_tile<PIECEWISE>(job, at, begin, answer, fate);
+    write_tile<PIECEWISE>(job, at, begin, answer, x_state);
 }
 
 /* Notes the outcome, `blocks` blocks per solve; an x that has overflowed is erased. */

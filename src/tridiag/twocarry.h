@@ -184,10 +184,10 @@ SHOAL_HD static inline tri_row scaled_row(tri_row r) {
 typedef struct carries {
     num l1, f1, h1, r1;
     num l2, f2, h2, n2, r2;
-    num zl, zf, zh,
-        zn; /* z times the columns of the pivot rows so far, of the signs of one set of rows ... */
-    num ol, of, oh, on; /* ... and of those before */
-    probe_most most;    /* the largest |z| so far */
+    /* z times the columns of the pivot rows so far, of the signs of one set of rows, and of those before */
+    num z_left, z_first, z_here, z_next;
+    num past_left, past_first, past_here, past_next;
+    probe_most most; /* the largest |z| so far */
 } carries;
 
 typedef struct pivot_row { /* x(k) + next x(k+1) + after x(k+2) = rhs */
@@ -266,14 +266,16 @@ SHOAL_HD static inline num column_probe(num sum, num inverse, probe_most *most) 
 
 /* The rows so far become one set: with the sign of its latest that makes the sums larger. */
 SHOAL_HD static inline void join_sets(carries *w) {
-    const num with = num_abs(w->ol + w->zl) + num_abs(w->of + w->zf) + num_abs(w->oh + w->zh) +
-                     num_abs(w->on + w->zn);
-    const num without = num_abs(w->ol - w->zl) + num_abs(w->of - w->zf) + num_abs(w->oh - w->zh) +
-                        num_abs(w->on - w->zn);
+    const num with = num_abs(w->past_left + w->z_left) + num_abs(w->past_first + w->z_first) +
+                     num_abs(w->past_here + w->z_here) + num_abs(w->past_next + w->z_next);
+    const num without = num_abs(w->past_left - w->z_left) + num_abs(w->past_first - w->z_first) +
+                        num_abs(w->past_here - w->z_here) + num_abs(w->past_next - w->z_next);
     const num zero = num_all(0), sign = num_select(without > with, num_all(-1), num_all(1));
-    w->ol = num_fma(sign, w->zl, w->ol), w->of = num_fma(sign, w->zf, w->of);
-    w->oh = num_fma(sign, w->zh, w->oh), w->on = num_fma(sign, w->zn, w->on);
-    w->zl = w->zf = w->zh = w->zn = zero;
+    w->past_left = num_fma(sign, w->z_left, w->past_left),
+    w->past_first = num_fma(sign, w->z_first, w->past_first);
+    w->past_here = num_fma(sign, w->z_here, w->past_here),
+    w->past_next = num_fma(sign, w->z_next, w->past_next);
+    w->z_left = w->z_first = w->z_here = w->z_next = zero;
 }
 
 /* Eliminates column k with the fresh row k + 1. `sets`: there are rows before those of the latest set. */
@@ -288,14 +290,15 @@ SHOAL_HD static inline void carries_eliminate(carries *w, tri_row row, int raise
     w->l2 = -t.s2 * left, w->f2 = -t.s2 * first;
     w->h2 = num_fma(t.c2, row.d, -t.s2 * next), w->n2 = t.c2 * row.du;
     w->r2 = num_fma(t.c2, row.b, -t.s2 * rhs);
-    const num z = column_probe(w->zh, t.inverse, &w->most), zc = z * t.c2, zs = z * t.s2;
-    w->zh = num_fma(zc, next, num_fma(zs, row.d, w->zn)), w->zn = zs * row.du;
-    w->zl = num_fma(zc, left, w->zl), w->zf = num_fma(zc, first, w->zf);
+    const num z = column_probe(w->z_here, t.inverse, &w->most), zc = z * t.c2, zs = z * t.s2;
+    w->z_here = num_fma(zc, next, num_fma(zs, row.d, w->z_next)), w->z_next = zs * row.du;
+    w->z_left = num_fma(zc, left, w->z_left), w->z_first = num_fma(zc, first, w->z_first);
     if (!sets) return;
-    const num o = -w->oh * t.inverse, oc = o * t.c2, os = o * t.s2;
+    const num o = -w->past_here * t.inverse, oc = o * t.c2, os = o * t.s2;
     w->most = larger(num_abs(o) + num_abs(z), w->most); /* with one of both signs */
-    w->oh = num_fma(oc, next, num_fma(os, row.d, w->on)), w->on = os * row.du;
-    w->ol = num_fma(oc, left, w->ol), w->of = num_fma(oc, first, w->of);
+    w->past_here = num_fma(oc, next, num_fma(os, row.d, w->past_next)), w->past_next = os * row.du;
+    w->past_left = num_fma(oc, left, w->past_left),
+    w->past_first = num_fma(oc, first, w->past_first);
 }
 
 /* The same once x(s-1) and x(s) are known and have gone over to the right-hand sides. */
@@ -519,17 +522,17 @@ SHOAL_HD static inline void root_pairs(const relation *r, int ends, pair *left, 
                                        real *most) {
     const real *v = r->v;
     real f1 = v[1], f2 = v[5], u = v[2], w = v[6], d1 = v[3], d2 = v[8]; /* x(0), x(n-1) */
-    real zf = v[10], zh = v[11];
-    if (ends == ENDS_MEET) f2 += v[7], u += v[0], w += v[4], zf += v[12], zh += v[9];
+    real z_first = v[10], z_here = v[11];
+    if (ends == ENDS_MEET) f2 += v[7], u += v[0], w += v[4], z_first += v[12], z_here += v[9];
     if (ends == ENDS_MEET_CROSSED) {
         f1 += v[2], f2 += v[6], u = v[0], w = v[4] + v[7];
-        zf += v[11], zh = v[9] + v[12];
+        z_first += v[11], z_here = v[9] + v[12];
     }
     const real h = real_fma(f1, f1, f2 * f2);
     const rotation t = make_rotation(f1, f2, h);
     rotate_both(t, &u, &w), rotate_both(t, &d1, &d2);
-    const real y = column_size(zf, t.inverse, most);
-    (void)column_size(real_fma(y, u, zh), w == 0 ? 0 : 1 / real_abs(w), most);
+    const real y = column_size(z_first, t.inverse, most);
+    (void)column_size(real_fma(y, u, z_here), w == 0 ? 0 : 1 / real_abs(w), most);
     const real last = d2 / w, first = (d1 - u * last) * t.inverse;
     left->last = ends == ENDS_OPEN ? 0 : last, left->first = first;
     right->last = ends == ENDS_MEET_CROSSED ? first : last;

@@ -33,7 +33,7 @@ typedef struct solve_state {
     int z_most, x_most;         /* upper halves of the largest |z| and of the largest |x| */
     int input_bad;
     int32_t status;
-    int fate; /* of x */
+    int x_state; /* of x */
 } solve_state;
 
 typedef struct tree { /* the workspace of all solves */
@@ -236,7 +236,7 @@ __global__ static void __launch_bounds__(TOP_THREADS) top_kernel(tridiag_job job
     const real all = from_high(atomicMax(&state->z_most, 0));
     state->status =
         state->input_bad ? (int32_t)SHOAL_SYSTEM_NONFINITE : status_of_most(all, job.cond);
-    state->fate = state->status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
+    state->x_state = state->status >= 0 ? X_WRITTEN : job.x == job.b ? X_KEPT : X_IS_NAN;
 }
 
 #endif

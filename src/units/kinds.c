@@ -6,8 +6,8 @@
 #include "units/units.h"
 #include <stdlib.h>
 
-enum { MOST_NUMBERS = 1 << 22 }; /* in the context's memory, unless one row has more  */
-enum { LEAST_ROWS = 128 };       /* of a CVA or a data set per unit              */
+enum { MAX_NUMBERS = 1 << 22 }; /* in the context's memory, unless one row has more  */
+enum { MIN_ROWS = 128 };        /* of a CVA or a data set per unit              */
 enum { CVA_PATHS = 1024, CVA_PATHS_GPU = 16384 }; /* outer paths at a time                        */
 
 /* What the jobs below have in common. */
@@ -22,7 +22,7 @@ typedef struct kind_job {
 static shoal_context *context_of(const void *plan) { return ((const shoal_plan *)plan)->ctx; }
 
 /* Rows of `width` numbers that a piece has. */
-static int64_t piece_of(int64_t width) { return width < MOST_NUMBERS ? MOST_NUMBERS / width : 1; }
+static int64_t piece_of(int64_t width) { return width < MAX_NUMBERS ? MAX_NUMBERS / width : 1; }
 
 /* A job over a plan: `job` without its user. */
 static shoal_status create(void *plan, shoal_units_job job, kind_job user,
@@ -153,7 +153,7 @@ shoal_status shoal_units_cva(shoal_cva *plan, int64_t outer, const shoal_units_o
                   (shoal_units_job){ .kind = "cva",
                                      .rows = outer,
                                      .counts = SHOAL_UNITS_CVA_TOTALS + user.totals + user.sums,
-                                     .least = user.sums ? CVA_PATHS : LEAST_ROWS,
+                                     .least = user.sums ? CVA_PATHS : MIN_ROWS,
                                      .run = run_cva },
                   user, opts, units);
 }
@@ -209,6 +209,6 @@ shoal_status shoal_units_dataset(shoal_dataset *plan, int64_t samples, const sho
     if (s != SHOAL_OK) return s;
     return create(plan,
                   (shoal_units_job){
-                      .kind = "dataset", .rows = samples, .least = LEAST_ROWS, .run = run_dataset },
+                      .kind = "dataset", .rows = samples, .least = MIN_ROWS, .run = run_dataset },
                   (kind_job){ .width = SHOAL_DATASET_VALUES }, opts, units);
 }

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FORMAT = 1, DEFAULT_UNITS = 256, MOST_ROW = 1 << 30 };
+enum { FORMAT = 1, DEFAULT_UNITS = 256, MAX_ROW = 1 << 30 };
 static const char magic[8] = { 'S', 'H', 'O', 'A', 'L', 'U', 'N', 'T' };
 
 /* The front of a unit: its layout in memory is that of the file. */
@@ -93,7 +93,7 @@ static shoal_status check_job(shoal_context *ctx, const shoal_units_job *job,
         s = shoal_fail(ctx, SHOAL_E_ARG, "kind is '%s'; it must have 1 to %d characters", job->kind,
                        SHOAL_UNITS_KIND - 1);
     const shoal_count counts[] = { { "rows", job->rows, 0, INT64_MAX },
-                                   { "row_bytes", (int64_t)job->row_bytes, 0, MOST_ROW },
+                                   { "row_bytes", (int64_t)job->row_bytes, 0, MAX_ROW },
                                    { "counts", job->counts, 0, SHOAL_UNITS_COUNTS },
                                    { "least", job->least, 0, INT64_MAX },
                                    { "units", o->units, 0, SHOAL_UNITS_MOST } };

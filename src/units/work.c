@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-typedef struct crew {
+typedef struct pool {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     shoal_units *to; /* the first worker */
@@ -23,10 +23,10 @@ typedef struct crew {
     int lost;
     int over; /* the call has failed: nobody takes a unit any more; read without the lock */
     shoal_status status; /* of the call: its message is that of the first worker's context */
-} crew;
+} pool;
 
 typedef struct worker {
-    crew *crew;
+    pool *pool;
     int number;
     shoal_units *units;
     void *bytes;
@@ -44,13 +44,13 @@ static double now(void) {
 }
 
 /* The first unit that is to be done, or -1. */
-static int64_t next_unit(crew *c) {
+static int64_t next_unit(pool *c) {
     const int64_t units = c->to->units;
     while (c->from < units && (c->to->there[c->from] || c->taken[c->from])) c->from++;
     return c->from < units ? c->from : -1;
 }
 
-static void end_all(crew *c, shoal_status status) {
+static void end_all(pool *c, shoal_status status) {
     if (c->status == SHOAL_OK) c->status = status;
     __atomic_store_n(&c->over, 1, __ATOMIC_RELAXED);
 }
@@ -58,7 +58,7 @@ static void end_all(crew *c, shoal_status status) {
 /* The progress function of all contexts but the first one. */
 static int ask_crew(void *user, const char *stage, double fraction) {
     (void)stage, (void)fraction;
-    return __atomic_load_n(&((crew *)user)->over, __ATOMIC_RELAXED);
+    return __atomic_load_n(&((pool *)user)->over, __ATOMIC_RELAXED);
 }
 
 /* Of the device, not of the caller's arguments: another device may do the unit. */
@@ -72,7 +72,7 @@ static void copy_message(shoal_context *to, const shoal_context *from) {
 
 /* The caller is told how far all are. Without the lock. */
 static shoal_status tell(const worker *w, int64_t done, int64_t to) {
-    const crew *c = w->crew;
+    const pool *c = w->pool;
     if (w->units != c->to) return SHOAL_OK;
     return shoal_stage_step(c->to->head.ctx, &w->stage, (double)done, (double)to,
                             (double)c->to->units);
@@ -80,7 +80,7 @@ static shoal_status tell(const worker *w, int64_t done, int64_t to) {
 
 /* Waits for units that others hand back; the caller's thread asks the caller now and then. Holds the lock. */
 static void wait_for_others(worker *w) {
-    crew *c = w->crew;
+    pool *c = w->pool;
     struct timespec until;
     timespec_get(&until, TIME_UTC);
     until.tv_nsec += 50000000;
@@ -97,16 +97,16 @@ static void wait_for_others(worker *w) {
 static shoal_status do_unit(worker *w, int64_t unit, int64_t done, shoal_unit *about) {
     size_t size = 0;
     shoal_status s = tell(w, done, done + 1);
-    const int with_sum = w->crew->to->folder != NULL; /* otherwise they stay in memory */
+    const int with_sum = w->pool->to->folder != NULL; /* otherwise they stay in memory */
     if (s == SHOAL_OK) s = shoal_units_make(w->units, unit, 0, with_sum, w->bytes, &size);
     if (s == SHOAL_OK) s = shoal_units_check(w->units, w->bytes, size, with_sum, about);
-    if (s == SHOAL_OK) s = shoal_units_write(w->crew->to, w->units->head.ctx, unit, w->bytes, size);
+    if (s == SHOAL_OK) s = shoal_units_write(w->pool->to, w->units->head.ctx, unit, w->bytes, size);
     return s;
 }
 
 /* Takes units until there are none. Returns whether the device was lost. Holds the lock but while it works. */
 static int take_units(worker *w) {
-    crew *c = w->crew;
+    pool *c = w->pool;
     while (!c->over && c->to->done < c->to->units) {
         const int64_t unit = next_unit(c);
         shoal_unit about;
@@ -139,7 +139,7 @@ static int take_units(worker *w) {
 
 static void *work(void *user) {
     worker *w = user;
-    crew *c = w->crew;
+    pool *c = w->pool;
     shoal_context *ctx = w->units->head.ctx;
     if (c->count > 1) shoal_use_own_stream(ctx); /* otherwise on the stream that it has */
     pthread_mutex_lock(&c->lock);
@@ -170,12 +170,12 @@ static shoal_status check_workers(shoal_units *const *workers, int count) {
     return SHOAL_OK;
 }
 
-static shoal_status begin(crew *c, worker *w, shoal_units *const *units, int count) {
+static shoal_status begin(pool *c, worker *w, shoal_units *const *units, int count) {
     shoal_units_info info;
     shoal_status s = shoal_units_describe(units[0], &info);
     for (int i = 0; i < count && s == SHOAL_OK; i++) {
         const shoal_watch *watch = units[i]->head.ctx->watch;
-        w[i] = (worker){ .crew = c, .units = units[i], .call = watch->call, .user = watch->user };
+        w[i] = (worker){ .pool = c, .units = units[i], .call = watch->call, .user = watch->user };
         w[i].number = i;
         w[i].bytes = malloc(info.bytes);
         if (!w[i].bytes) s = SHOAL_NO_MEMORY(units[0]->head.ctx, "a unit of %zu bytes", info.bytes);
@@ -186,7 +186,7 @@ static shoal_status begin(crew *c, worker *w, shoal_units *const *units, int cou
 shoal_status shoal_units_work(shoal_units *const *workers, int count, int *lost) {
     if (!workers || count < 1 || !workers[0]) return SHOAL_E_ARG;
     shoal_context *ctx = workers[0]->head.ctx;
-    crew c = { .to = workers[0], .count = count, .working = count, .begun = now() };
+    pool c = { .to = workers[0], .count = count, .working = count, .begun = now() };
     worker *w = calloc((size_t)count, sizeof *w);
     c.taken = calloc((size_t)workers[0]->units, 1);
     shoal_units_trace **trace = &workers[0]->trace;

@@ -23,7 +23,7 @@
 
 #define LIMIT (1 << 16) /* bytes of a matrix */
 
-enum { BASES = 6, FORMS = 10, ORDER = 5, EDIT = 4, MOST_EDITS = 64, LARGEST = 1 << 20 };
+enum { BASES = 6, FORMS = 10, ORDER = 5, EDIT = 4, MAX_EDITS = 64, LARGEST = 1 << 20 };
 static struct base {
     char *bytes;
     size_t size;
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     unsigned char *changed = malloc(b->size);
     if (!changed) return 0;
     memcpy(changed, b->bytes, b->size);
-    for (size_t at = 1, count = 0; at + EDIT <= size && count < MOST_EDITS; at += EDIT, count++)
+    for (size_t at = 1, count = 0; at + EDIT <= size && count < MAX_EDITS; at += EDIT, count++)
         edit(changed, b->size, bytes + at);
     fuzz_file file = fuzz_file_of(changed, b->size);
     if (file.fd >= 0) read_form(&file, bytes[0] / BASES % FORMS);

@@ -21,7 +21,7 @@
 #include "recur/walk.h"
 
 typedef struct parts { /* the workspace of one segment */
-    real *maps;        /* MAP_MOST numbers per part        */
+    real *maps;        /* MAP_MAX numbers per part        */
     real *states;      /* the state before each part     */
     real *s, *t, *w;   /* rearranged copies              */
     real *rows;        /* stored: number e of the map of row i of part j, where w has that row */
@@ -38,7 +38,7 @@ static int stored(const shoal_recur *plan) { return plan->chosen.variant >= PSCH
 
 static size_t numbers_of(const shoal_recur *plan) {
     const recur_job *job = &plan->job;
-    size_t kept = (size_t)job->parts * (MAP_MOST + SHOAL_RECUR_ORDERS);
+    size_t kept = (size_t)job->parts * (MAP_MAX + SHOAL_RECUR_ORDERS);
     size_t all = (size_t)(rows_of(job) * job->parts);
     if (stored(plan)) kept += all * (size_t)map_size(job->shape);
     return kept + (rearranged(plan) ? all * (size_t)(job->width + 2) : 0);
@@ -49,7 +49,7 @@ static size_t pscheme_bytes(const shoal_recur *plan) { return numbers_of(plan) *
 static parts parts_of(const shoal_recur *plan, const recur_job *job) {
     const int64_t all = rows_of(job) * job->parts;
     parts p = { .maps = job->work };
-    p.states = p.maps + job->parts * MAP_MOST;
+    p.states = p.maps + job->parts * MAP_MAX;
     real *next = p.states + job->parts * SHOAL_RECUR_ORDERS;
     if (stored(plan)) p.rows = next, next += all * map_size(job->shape);
     if (!rearranged(plan)) return p;
@@ -128,7 +128,7 @@ WALK_INLINE void precompute_shape(const phase *f, int64_t j, const int shape) {
         map_append(&map, part.s + i * part.s_row, part.t[i * part.t_row], shape);
         for (int e = 0; e < map_size(shape); e++) to[e] = map.m[e];
     }
-    for (int e = 0; e < map_size(shape); e++) f->p->maps[j * MAP_MOST + e] = map.m[e];
+    for (int e = 0; e < map_size(shape); e++) f->p->maps[j * MAP_MAX + e] = map.m[e];
 }
 
 /* From the state before part j, which stays in the workspace, to that before part j + 1. */
@@ -137,7 +137,7 @@ WALK_INLINE void propagate_shape(const phase *f, int64_t j, const int shape) {
     const recur_view part = view_of_part(f->job, &f->v, f->p, j);
     recur_map map = { { 0 } };
     recur_state x = { { 0 } };
-    for (int e = 0; e < map_size(shape); e++) map.m[e] = f->p->maps[j * MAP_MOST + e];
+    for (int e = 0; e < map_size(shape); e++) map.m[e] = f->p->maps[j * MAP_MAX + e];
     for (int e = 0; e < state_size(shape); e++) x.x[e] = from[e];
     carry_or_skip(&map, &x, &part, length_of_part(f->job, j), shape);
     for (int e = 0; e < state_size(shape); e++)

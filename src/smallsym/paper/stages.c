@@ -35,7 +35,8 @@ static void reduce_pack(worker *w, const shoal_smallsym *plan, const smallsym_jo
             status[l] = SHOAL_SYSTEM_NONFINITE;
         else if (!finite_lane(h.d, n, l, w->e_a[l]) || !finite_lane(h.c, n - 1, l, w->e_a[l]))
             status[l] = SHOAL_SYSTEM_OVERFLOW;
-        p->fate.rank[l] = p->fate.positive[l] = p->fate.negative[l] = p->fate.zero[l] = -1;
+        p->outcome.rank[l] = p->outcome.positive[l] = p->outcome.negative[l] = p->outcome.zero[l] =
+            -1;
     }
     scatter(w, h.d, to->d, job->b_system, job->b_row, n, w->e_a, status, 0);
     if (n > 1) scatter(w, h.c, to->e, to->e_system, job->b_row, n - 1, w->e_a, status, 0);
@@ -115,7 +116,7 @@ static void solve_pack(worker *w, const shoal_smallsym *plan, const smallsym_job
             memcpy(p->x, f.z, bytes);
         for (int l = 0; l < w->used; l++) {
             exponent[l] = w->e_b[l] - w->e_a[l];
-            now[l] = p->fate.status[l];
+            now[l] = p->outcome.status[l];
             if (bad[l] != 0 || w->bad_b[l] != 0)
                 now[l] = SHOAL_SYSTEM_NONFINITE;
             else if (now[l] >= 0 && !finite_lane(p->x, n, l, exponent[l]))

@@ -13,7 +13,7 @@
 #include "rng/philox.h"
 #include "tridiag/plan.h"
 
-enum { TRIDIAG_PIECE = 4096, TRIDIAG_IMPLANT_MOST = 256 };
+enum { TRIDIAG_PIECE = 4096, TRIDIAG_IMPLANT_MAX = 256 };
 
 struct tridiag_block;
 
@@ -32,7 +32,7 @@ typedef struct tridiag_rows {
     double *work; /* TRIDIAG_WORK numbers */
 } tridiag_rows;
 
-enum { TRIDIAG_WORK = TRIDIAG_IMPLANT_MOST * (2 * TRIDIAG_IMPLANT_MOST + 4) };
+enum { TRIDIAG_WORK = TRIDIAG_IMPLANT_MAX * (2 * TRIDIAG_IMPLANT_MAX + 4) };
 
 typedef struct tridiag_entries {
     double dl, d, du;

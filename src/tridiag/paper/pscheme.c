@@ -24,7 +24,7 @@
 #include <string.h>
 #include "tridiag/whole.h"
 
-enum { TILE = 1024, PATIENCE = 2000, LEAST_SHARED = 4096, MAP = 4 };
+enum { TILE = 1024, PATIENCE = 2000, MIN_SHARED = 4096, MAP = 4 };
 
 /* One right-hand side of one system. */
 typedef struct whole {
@@ -67,7 +67,7 @@ static whole whole_of(const shoal_tridiag *plan, const tridiag_job *job, int64_t
                 .parts = parts,
                 .m = m,
                 .variant = plan->first.variant,
-                .threads = job->n < LEAST_SHARED ? 1 : plan->head.ctx->threads,
+                .threads = job->n < MIN_SHARED ? 1 : plan->head.ctx->threads,
                 .given = { .dl = (const real *)job->dl + at,
                            .d = (const real *)job->d + at,
                            .du = (const real *)job->du + at,
