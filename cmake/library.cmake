@@ -13,8 +13,8 @@ set(SHOAL_COMMON_CUDA src/core/device.cu src/models/exact.cu src/surrogate/cubla
 
 # Compiled per type (and level): each has a .c, and a .cu.
 set(SHOAL_ALGORITHMS rng/fill tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/hybrid tridiag/lupp
-                     tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/rcond tridiag/factor
-                     band/lupp
+                     tridiag/qr tridiag/twocarry tridiag/gspike tridiag/paper/pscheme tridiag/paper/doubling
+                     tridiag/rcond tridiag/factor band/lupp
                      smallsym/batch smallsym/gram smallsym/ldlt smallsym/ldltp smallsym/hhpcr smallsym/eigdc
                      recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr
                      symindef/triangle symindef/complete symindef/blocked symindef/jacobi
@@ -42,7 +42,7 @@ list(REMOVE_ITEM SHOAL_COMMON ${algorithm_files})
 # the files.
 set(SHOAL_KERNELS_TOGETHER
     "tridiag tridiag/batch tridiag/thomas tridiag/cr tridiag/pcr tridiag/lupp tridiag/gspike tridiag/rcond tridiag/factor
-     tridiag/qr tridiag/paper/pscheme"
+     tridiag/qr tridiag/paper/pscheme tridiag/paper/doubling"
     "tridiag_hybrid tridiag/hybrid tridiag/twocarry"
     "recur recur/batch recur/serial recur/lookback recur/paper/pscheme recur/paper/pcr"
     "symindef_surrogate symindef/triangle symindef/complete symindef/jacobi surrogate/surrogate surrogate/layers"

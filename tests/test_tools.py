@@ -128,7 +128,7 @@ class Refusals(Case):
     def test_odd_members(self):
         """Members of another kind are taken for absent ones: a page without them, or none, but no other error."""
         rows = [{"module": module, "who": 3, "n": "x", "count": None, "backward": 1, "part": part, "kind": "spike1"}
-                for module in ("tridiag", "rng", "smallsym", "recur", "symindef", "sort", "heston", 5)
+                for module in ("tridiag", "band", "rng", "smallsym", "recur", "symindef", "sort", "heston", 5)
                 for part in ("alpha", "sizes", "read", None)]
         for study in ("smallsym", "symindef"):
             self.keep("one.json", {"study": study, "machine": 1, "conditions": [], "rows": rows})

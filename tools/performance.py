@@ -142,6 +142,19 @@ def show_tridiag(page, device, rows, copy_rate):
                "-" + layout + ("" if usual else "-%s-%.0f" % (kind, nrhs)), TRIDIAG)
 
 
+BAND_FORMS = {"penta": "pentadiagonal", "ctridiag": "complex tridiagonal", "cpenta": "complex pentadiagonal"}
+
+
+def show_band(page, device, rows, copy_rate):
+    first = rows[0]
+    form, order, kind, nrhs = first.text("form"), order_of(first, "system"), first.text("kind"), first.number("nrhs")
+    usual = kind == "dominant" and nrhs == 1
+    show_rates(page, device, rows, copy_rate, ", %s, %s" % (BAND_FORMS.get(form, form), order)
+               + ("" if usual else ", %s matrices, %s" % (kind, right_hand_sides(nrhs))),
+               "%s systems, %s, %s" % (BAND_FORMS.get(form, form).capitalize(), first.text("type"), order),
+               "-%s-%s" % (form, first.text("layout")) + ("" if usual else "-%s-%.0f" % (kind, nrhs)), TRIDIAG)
+
+
 def show_recur(page, device, rows, copy_rate):
     first = rows[0]
     layout, kind, constant = (first.text(key) for key in ("layout", "kind", "constant"))
@@ -309,6 +322,7 @@ def texts(*keys):
 
 MODULES = {  # name: (what comparable rows share, how a group is shown)
     "tridiag": (lambda row: texts("layout", "kind")(row) + (cell("%r", row.number("nrhs")),), show_tridiag),
+    "band": (lambda row: texts("form", "layout", "kind")(row) + (cell("%r", row.number("nrhs")),), show_band),
     "rng": (lambda row: (), show_rng),
     "smallsym": (smallsym_key, show_smallsym),
     "recur": (lambda row: texts("layout", "kind", "constant", "direction")(row) + (cell("%r", row.number("order")),), show_recur),

@@ -25,9 +25,9 @@
  *
  * Limits of the range. If a row has no normal number, or all |x| are below 2e-307 (float: 5e-39),
  * the residual is inaccurate and an exact x may have status 1. "thomas" and "pscheme" multiply by 1
- * / pivot and may fail there with status -2. "thomas", "cr", "pcr" and "hybrid" on CUDA may fail
- * if rows differ very much in size (10^200 and 10^-200, float: 10^25 and 10^-25). These and "pscheme"
- * may fail with status -2 if a row is within a factor of 16 of the largest number.
+ * / pivot and may fail there with status -2. "thomas", "cr", "pcr", "hybrid" and "doubling" on CUDA
+ * may fail if rows differ very much in size (10^200 and 10^-200, float: 10^25 and 10^-25). These and
+ * "pscheme" may fail with status -2 if a row is within a factor of 16 of the largest number.
  */
 #ifndef SHOAL_TRIDIAG_H
 #define SHOAL_TRIDIAG_H

@@ -56,6 +56,21 @@ def test_the_other_functions():
     np.testing.assert_array_equal(shoal.merge(rows, rows[:1], device="cuda"), shoal.merge(rows, rows[:1]))
 
 
+@pytest.mark.parametrize("imaginary", [0, 1j])
+def test_band_systems(imaginary):
+    diagonals = [rng.normal(size=(20, 9)) + imaginary * rng.normal(size=(20, 9)) for _ in range(5)]
+    diagonals[2] += 9
+    b = rng.normal(size=(20, 9, 2))
+    here = shoal.solve_pentadiagonal_ex(*diagonals, b, matrix_rhs=True)
+    there = shoal.solve_pentadiagonal_ex(*diagonals, b, matrix_rhs=True, device="cuda")
+    assert isinstance(there.x, np.ndarray) and there.x.dtype == here.x.dtype and there.ok.all()
+    np.testing.assert_allclose(there.x, here.x, atol=1e-14)
+    np.testing.assert_allclose(there.rcond, here.rcond, rtol=1e-5)
+    if imaginary:
+        narrow = (*diagonals[1:4], b[..., 0])
+        np.testing.assert_allclose(shoal.solve_tridiagonal(*narrow, device="cuda"), shoal.solve_tridiagonal(*narrow), atol=1e-14)
+
+
 def test_a_gpu_without_memory_says_what_to_do():
     with pytest.raises(MemoryError, match="bytes of device memory.*smaller"):
         shoal.TridiagonalPlan(1 << 12, 1 << 28, device="cuda", method="twocarry")

@@ -31,6 +31,7 @@ DECLARE(tridiag_twocarry)
 DECLARE(tridiag_gspike)
 DECLARE(tridiag_pscheme)
 DECLARE(tridiag_qr)
+DECLARE(tridiag_doubling)
 
 /* clang-format off */
 #define CELLS(name) .cpu = SHOAL_CPU_CELLS(name), .cuda = SHOAL_CUDA_CELLS(name)
@@ -56,6 +57,7 @@ static const shoal_method methods[] = {
     { .name = "qr", CELLS(tridiag_qr), .flags = SHOAL_CAN_OFFSETS | SHOAL_CAN_PIVOT,
       .variants = { [QR_GIVENS] = { "givens", SHOAL_ON_BOTH },
                     [QR_ROOTFREE] = { "rootfree", SHOAL_ON_BOTH } } },
+    { .name = "doubling", CELLS(tridiag_doubling) },
 };
 
 static const shoal_method automatic = {
