@@ -348,6 +348,41 @@ TEST(no_false_ok_near_singular_matrices) {
            largest_ratio);
 }
 
+/* Columns of different scale, small upper diagonals, one small pivot, small diagonals: of system k by 2^-k or so. */
+static double factor_of(int form, int64_t k, int64_t i, int e) {
+    const int64_t column = i + e - 2;
+    switch (form) {
+    case 0: return ldexp(1, (int)((column * 7919 + k * 31) % (2 + k)));
+    case 1: return e > 2 ? ldexp(1, -(int)k) : 1;
+    case 2: return e == 2 && i == 4 ? ldexp(1, -2 * (int)k) : 1;
+    default: return e < 2 ? 1 : e == 2 ? ldexp(1, -(int)k) : 0.25;
+    }
+}
+
+TEST(no_false_verdict_on_graded_matrices) {
+    for (int form = 0; form < 4; form++)
+        for (int s = 0; s < SHAPES; s++)
+            for (int seed = 1; seed <= (small ? 2 : 8); seed++) {
+                batch p = generate(form == 2 ? "dominant" : "random", (uint64_t)seed,
+                                   (shoal_band_opts){ .n = 6 + 17 * seed % 34,
+                                                      .count = 21,
+                                                      .width = shapes[s].width,
+                                                      .is_complex = shapes[s].is_complex,
+                                                      .type = seed % 2 });
+                const int parts = parts_of(&p);
+                for (int64_t r = 0; r < p.shape.n * p.shape.count; r++)
+                    for (int e = 0; e < DIAGONALS; e++)
+                        for (int c = 0; c < parts; c++)
+                            p.a[e][r * parts + c] *=
+                                factor_of(form, r / p.shape.n, r % p.shape.n, e);
+                for (int e = 0; e < DIAGONALS; e++) round_all(&p, p.a[e], numbers_of(&p, 0));
+                check_batch(&p, "graded");
+                free_batch(&p);
+            }
+    printf("note  estimated condition number / kappa: %.2Lg to %.2Lg\n", smallest_ratio,
+           largest_ratio);
+}
+
 static int same_bits(const double *u, const double *v, size_t count) {
     return memcmp(u, v, count * sizeof *u) == 0;
 }
@@ -532,6 +567,7 @@ int main(int argc, char **argv) {
     TEST_BEGIN(argc, argv);
     RUN(kinds_at_small_sizes);
     RUN(no_false_ok_near_singular_matrices);
+    RUN(no_false_verdict_on_graded_matrices);
     RUN(an_answer_depends_on_its_system_alone);
     RUN(failures_disturb_nobody);
     RUN(rows_of_any_scale);

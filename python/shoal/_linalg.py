@@ -10,7 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _core, _runtime
-from ._arrays import TYPES, ComplexError, Door, Torch, _doors, check_out, check_overlap, common_type, door_of, prepare, takes
+from ._arrays import (
+    TYPES,
+    ComplexError,
+    Door,
+    Torch,
+    _doors,
+    check_out,
+    check_overlap,
+    common_type,
+    door_of,
+    prepare,
+    takes,
+)
 from ._autograd import module_for
 from ._devices import device_number, dtype_name, placed, whole
 from ._results import METHOD, RCOND, RESIDUAL, STATUS, WIDTHS, LinAlgError, Result
@@ -297,7 +309,8 @@ def _complex_bands(
 
     periodic, method, variant, transposed, matrix_rhs, _, tol, cond = options
     if periodic or transposed or variant or method not in ("auto", "lupp") or files is not None:
-        raise ValueError(f"{error.args[0].split(':')[0]} is complex: only matrix_rhs, rcond, tol, cond and device are there")
+        name = error.args[0].split(":")[0]
+        raise ValueError(f"{name} is complex: only matrix_rhs, rcond, tol, cond and device are there")
     return _band.solve(values, matrix_rhs, tol, cond, device, fields, waits)
 
 
