@@ -127,7 +127,7 @@ expect 0 cva call.csv --market market.csv --rate 0.1 --outer 64 --target-se 0.01
 check "the standard error is reached" awk -v e="$(number stderr)" 'BEGIN { exit !(e <= 0.01 && e > 0.005) }'
 expect 64 cva call.csv --market market.csv --outer 64 --target-se 1e-12 $on
 said "--target-se 1e-12 needs about"; said "paths, which would take"; said "the limit is 2^24 outer paths"
-printf 'style,payoff,assets,strike,maturity,quantity\namerican,put,A,105,1,1\namerican,put,A,95,1,-1\n' >spread.csv
+printf 'style,payoff,assets,strike,maturity,quantity\namerican,basket-put,A B,100,1,1\namerican,basket-put,A B,90,1,-1\n' >spread.csv
 chosen() { sed -n "s/^ *\"chosen\": .*\"$1\": \([.0-9e-]*\)[,}].*$/\1/p" out; }
 spread="cva spread.csv --market market.csv --rate 0.05 --dates 4 --seed 3 $on"
 expect 0 $spread --target-se 0.003 --json
@@ -155,10 +155,10 @@ check "closed forms have no inner paths" grep -q "^chosen .* outer paths; by a p
 expect 64 $put --target-se 0.01 --compare; said "--target-se and --compare exclude each other"
 
 # --- its time is estimated after the first paths ---
-expect 0 $put --outer 512 --json $on
+expect 0 $spread --outer 512 --json
 json; has estimated_seconds
 if env --default-signal=INT timeout --foreground --preserve-status 9 true 2>/dev/null; then
-    long="$put --outer 1e5 --inner 4096 --threads 1 $on" rc=0
+    long="$spread --outer 1e5 --inner 4096 --threads 1" rc=0
     env --default-signal=INT timeout --foreground --preserve-status -k 60 -s INT 9 "$shoal" $long >out 2>err </dev/null || rc=$?
     note_seen $long
     check "interrupted" [ "$rc" -eq 130 ]

@@ -214,6 +214,16 @@ static cva_case put_case(int64_t outer) {
     return c;
 }
 
+/* The same on two assets that move as one, whose values are means over inner paths. */
+static void make_two(cva_case *c) {
+    static const double s0[] = { 36, 36 }, sigma[] = { 0.4, 0.4 }, ones[] = { 1, 1, 1, 1 };
+    static const double weights[] = { 0.5, 0.5 };
+    static const int64_t both[] = { 0, 1 };
+    c->market.assets = 2, c->market.s0 = s0, c->market.sigma = sigma, c->market.correlation = ones;
+    c->contract[0].payoff = SHOAL_CVA_BASKET_PUT, c->contract[0].weight = weights;
+    c->contract[0].assets = 2, c->contract[0].asset = both;
+}
+
 /* The mean of many seeds has no bias, although values at both dates have noise; without levels it has. */
 TEST(put_with_margin_period) {
     enum { SEEDS = 20 };
@@ -229,6 +239,7 @@ TEST(put_with_margin_period) {
             c.opts.estimator = estimator ? SHOAL_CVA_BY_AMC : SHOAL_CVA_BY_RULE;
             c.opts.inner = inner, c.opts.inner_count = 1, c.opts.control = -1;
             c.opts.csas = 1, c.opts.csa = &csa;
+            if (!estimator) make_two(&c);
             for (int seed = 0; seed < seeds; seed++) {
                 c.opts.seed = (uint64_t)(100 + seed);
                 const cva_outcome o = cva_of(targets[t].ctx, &c);

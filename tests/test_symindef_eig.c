@@ -328,9 +328,9 @@ TEST(graded_matrices_keep_relative_accuracy) {
 /* ---- statuses, bits ----------------------------------------------------------------------------- */
 
 TEST(failures_have_no_pairs) {
-    double a[9] = { 1, NAN, 0, NAN, 2, 1, 0, 1, 3 };
     for (int t = 0; t < target_count; t++)
         for (int which = 0; which < 2; which++) {
+            double a[9] = { 1, NAN, 0, NAN, 2, 1, 0, 1, 3 };
             if (which)
                 for (int e = 0; e < 9; e++) a[e] = DBL_MAX * (e % 4 ? 0.75 : 0.5);
             kept k = keep_matrix(&targets[t], a, shape_of(3, "complete", 0, 0));
