@@ -21,11 +21,12 @@
  * Default does not depend on the assets, unless a counterparty has wrong-way risk. The dates of exposure are those of
  * the options and every maturity up to the horizon. The dates of exercise are a separate list.
  *
- * The value of a contract is a closed form if there is one, and with early exercise on one asset a value of a grid.
- * Otherwise it is a mean over inner paths that start at the outer path's prices. The value of a contract with early exercise is that just before the
- * decision: the payoff if it is exercised, otherwise the continuation value. After exercise it is 0.
- * shoal_cva_estimator selects how continuation values are computed. If a set may be worth more or less
- * than 0, it gets inner paths on several levels, so that noise does not bias its positive part.
+ * The value of a contract is a closed form if there is one, and with early exercise on one asset that of
+ * a grid. Otherwise it is a mean over inner paths that start at the outer path's prices. The value of a
+ * contract with early exercise is that just before the decision: the payoff if it is exercised,
+ * otherwise the continuation value. After exercise it is 0. shoal_cva_estimator selects how continuation
+ * values are computed. If a set may be worth more or less than 0, it gets inner paths on several levels,
+ * so that noise does not bias its positive part.
  *
  * A row of samples depends on its path's number and on the seed alone, and results are sums of rows in
  * their order: the same bits for any number of threads and any pieces.
