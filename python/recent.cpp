@@ -81,10 +81,11 @@ struct Calls {
         room.at = static_cast<int32_t *>(address_in(*k.type, room.array));
         return nb::cast(std::move(room));
     }
-    /* Room for outcomes. A CUDA graph writes there whenever it runs: its room is in its own memory. */
-    static nb::object find_room(Kept &k) {
+    /* Room for outcomes. A CUDA graph writes there whenever it runs: its room is in its own memory. A call that waits is
+     * not in a graph. */
+    static nb::object find_room(Kept &k, bool waits) {
         const ArrayType &type = *k.type;
-        if (k.views[0].device >= 0 &&
+        if (k.views[0].device >= 0 && !waits &&
             (type.is_capturing.is_none() || nb::cast<bool>(type.is_capturing())))
             return new_room(k, 1);
         for (const nb::object &room : k.rooms)
@@ -109,7 +110,7 @@ struct Calls {
     static nb::object answer(Kept &k, const View *views, nb::handle b, bool waits) {
         const size_t inputs = k.views.size();
         const nb::object x = k.type->like(b);
-        const nb::object found = find_room(k);
+        const nb::object found = find_room(k, waits);
         const Room &room = nb::cast<Room &>(found);
         void *buffers[MOST_ARRAYS + 2];
         for (size_t i = 0; i < inputs; i++) buffers[i] = views[i].data;

@@ -13,7 +13,8 @@
 #include <map>
 #include <stdexcept>
 
-static std::atomic<int64_t> failed_systems; /* of all calls that wait */
+static thread_local int64_t failed_systems =
+    -1; /* of the last call of this thread that waited; -1: none */
 
 /* The plans of all threads of XLA: by settings, number of systems, device and stream. */
 struct XlaPlans {
@@ -115,7 +116,7 @@ static void xla_serve(xla::Frame &frame, bool on_gpu) {
         shoal_status done =
             call->run(*entry.plan, buffers.data(), buffers.size(), (unsigned)fields);
         if (done == SHOAL_OK && waits) done = call->failed(*entry.plan, &failed);
-        failed_systems += failed;
+        if (waits) failed_systems = failed;
         return done;
     });
     xla_plans->give(entry);
@@ -155,7 +156,7 @@ void bind_xla(nb::module_ &m) {
             xla_plans->make = make;
         },
         nb::arg().none());
-    m.def("xla_failed", [] { return failed_systems.load(); });
+    m.def("xla_failed", [] { return std::exchange(failed_systems, -1); });
     m.def("xla_clear", [] { xla_plans->clear(); });
     m.def("xla_forget", [] { /* in a forked child: the plans belong to threads that are gone */
                              auto *fresh = new XlaPlans;

@@ -168,7 +168,8 @@ TEST(equal_arguments) {
          *to[] = { on_gpu(x, bytes), on_gpu(x, bytes) }, *verdict = on_gpu(status, COUNT * 4);
     shoal_smallsym_opts o = { .n = N, .count = COUNT, .nrhs = 1 };
     shoal_tridiag_opts t = { .n = N, .count = COUNT, .nrhs = 1 };
-    for (o.waits = t.waits = 0; o.waits < 2; o.waits++, t.waits++) {
+    for (int way = 0; way < 3; way++) {
+        o.waits = t.waits = way == 1, o.replays = t.replays = way == 2;
         shoal_smallsym *kept;
         shoal_tridiag *bands;
         CHECK(shoal_smallsym_create(ctx, &o, &kept) == SHOAL_OK);
@@ -238,6 +239,10 @@ TEST(wrong_values) {
               context(), &(shoal_smallsym_opts){ .n = 1, .count = 1, .nrhs = 1, .waits = -1 },
               &s) == SHOAL_E_ARG);
     CHECK_MSG(strstr(shoal_message(context()), "waits is -1"), "%s", shoal_message(context()));
+    CHECK(shoal_tridiag_create(context(),
+                               &(shoal_tridiag_opts){ .n = 1, .count = 1, .nrhs = 1, .replays = 2 },
+                               &t) == SHOAL_E_ARG);
+    CHECK_MSG(strstr(shoal_message(context()), "replays is 2"), "%s", shoal_message(context()));
 }
 
 int main(int argc, char **argv) {

@@ -740,18 +740,13 @@ class SymmetricIndefinite:
         door, device, kind, batch, A, n = _symmetric(A)
         if batch:
             raise ValueError(f"A has shape {tuple(A.shape)}; it must be one matrix (n, n): solve_ex takes batches")
-        library = door.library
         self._door, self._device, self._n, self._kind = door, device, n, kind
-        self._plan = new_plan(_SYMINDEF, device, n, TYPES[kind], pivot, alpha, tol, int(growth))
-        self._A = library.convert(A, kind)
-        if self._A is A or library.address(self._A) == library.address(A):
-            self._A = A.clone() if library.name == "torch" else A.copy()
-        _core.symindef_factor(self._plan, library.stream(device), 0, 0, library.pointer(self._A))
-        self.info: dict[str, Any] = _core.symindef_last(self._plan)
+        self._plan, self._A, self.info = self._factored(A, pivot, alpha, tol, growth)
         status = self.info["status"]
         if status < 0:
             raise LinAlgError(f"A has no factors: {_core.system_text(status)} (status {status})", (), status)
         self.rank: int = self.info["rank"]
+        self._whole = self._copied(A) if self.rank < n and not tol > 0 else None  # for eigh()
         self.inertia: tuple[int, int, int] = tuple(self.info["inertia"])
         self.log_abs_det: float = self.info["log_abs_det"]
         self.sign_det: int = self.info["sign_det"]
@@ -759,6 +754,21 @@ class SymmetricIndefinite:
         _core.symindef_order(self._plan, 0, 0, 0, order[0], order[1], 0)
         self.permutation = order[1].copy()
         self._interchanges = order[0]
+
+    def _copied(self, A: Any) -> Any:
+        library = self._door.library
+        found = library.convert(A, self._kind)
+        if found is A or library.address(found) == library.address(A):
+            found = A.clone() if library.name == "torch" else A.copy()
+        return found
+
+    def _factored(self, A: Any, pivot: str, alpha: float, tol: float, growth: bool) -> tuple[Any, Any, dict[str, Any]]:
+        """A plan, its factors of a copy of A, and what it reports."""
+        library, device = self._door.library, self._device
+        made = new_plan(_SYMINDEF, device, self._n, TYPES[self._kind], pivot, alpha, tol, int(growth))
+        factors = self._copied(A)
+        _core.symindef_factor(made, library.stream(device), 0, 0, library.pointer(factors))
+        return made, factors, _core.symindef_last(made)
 
     def _call(self, function: Any, *arguments: Any) -> None:
         function(self._plan, self._door.library.stream(self._device), 0, 0, *arguments)
@@ -809,19 +819,25 @@ class SymmetricIndefinite:
 
     def eigh(self, vectors: bool = True) -> Any:
         """(w, V), or w without `vectors`: all eigenvalues, ascending, and eigenvectors, V[:, k] of w[k], by J-orthogonal
-        Jacobi on the factors. Pivots that `tol` has dropped give zeros: small eigenvalues of a graded matrix keep
-        their relative accuracy with pivot "complete" and tol=numpy.finfo(dtype).tiny.
+        Jacobi on the factors. Pivots that a given `tol` has dropped are eigenvalues 0. Those that the default has dropped
+        are found from factors without a tolerance: with pivot "complete" small eigenvalues of a graded matrix keep
+        their relative accuracy.
 
         >>> import numpy as np, shoal
-        >>> shoal.symmetric_indefinite(np.array([[1e20, 1.0], [1.0, -1e-20]]), tol=1e-300).eigh(vectors=False)
+        >>> shoal.symmetric_indefinite(np.array([[1e20, 1.0], [1.0, -1e-20]])).eigh(vectors=False)
         array([-2.e-20,  1.e+20])
         """
         library = self._door.library
         w = library.empty((self._n,), self._kind, self._device)
         V = library.empty((self._n, self._n), self._kind, self._device) if vectors else None
         found = np.zeros(4, np.int64)  # shoal_symindef_eig_info: its first member is the status
-        pointer = library.pointer
-        self._call(_core.symindef_eig, pointer(self._A), pointer(w), pointer(V) if vectors else 0, found)
+        pointer, made, factors = library.pointer, self._plan, self._A
+        if self._whole is not None:
+            tiny = float(np.finfo(self._kind).tiny)
+            made, factors, _ = self._factored(self._whole, self.info["method"], self.info["alpha"], tiny, False)
+        _core.symindef_eig(
+            made, library.stream(self._device), 0, 0, pointer(factors), pointer(w), pointer(V) if vectors else 0, found
+        )
         status = int(found.view(np.int32)[0])
         if status < 0:
             raise LinAlgError(f"A has no eigenpairs: {_core.system_text(status)} (status {status})", (), status)

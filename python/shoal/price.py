@@ -480,7 +480,8 @@ def _exact(
     options = {**numbers, "strike": strike.reshape(-1), "maturity": years}
     info: dict[str, Any] = {"method": method, "variant": "", "deterministic": 1}
     if grid:
-        table, status = _pde(payoff, options, *grid, greeks, device)
+        settings, curves = grid
+        table, status = _pde(payoff, options, settings, curves, greeks, device)
         info["error"] = table.pop("error").reshape(shape)[()]
     else:
         found, status = _vanilla(None, payoff, options, nodes, False, device)

@@ -1327,3 +1327,22 @@ def test_the_examples_of_the_documentation():
         assert doctest.testfile(str(page), module_relative=False).failed == 0
     finally:
         os.chdir(before)
+
+
+def test_statuses_of_earlier_calls_stay():
+    A, bad, b = np.eye(3), np.full((3, 3), np.nan), np.ones(3)
+    kept = []
+    for i in range(60):
+        result = shoal.solve_ex(bad if i % 7 == 0 else A, b)
+        kept.append((result if i % 3 == 0 else result.status if i % 3 == 1 else None, i % 7 == 0))
+        del result
+    for found, fails in kept:
+        if found is not None:
+            status = found.status if isinstance(found, shoal.Result) else found
+            assert (status < 0) == fails
+
+
+def test_eigenvalues_below_the_default_tolerance():
+    P = shoal.symmetric_indefinite(np.array([[1e20, 1.0], [1.0, -1e-20]]))
+    assert P.rank == 1 and np.allclose(P.eigh(vectors=False), [-2e-20, 1e20], rtol=1e-15, atol=0)
+    assert shoal.symmetric_indefinite(np.diag([1.0, 1e-3]), tol=1e-2).eigh(vectors=False).tolist() == [0.0, 1.0]

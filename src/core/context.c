@@ -234,11 +234,17 @@ shoal_status shoal_wait(shoal_context *ctx) {
     return status == SHOAL_OK && ctx->ops ? ctx->ops->wait(ctx) : status;
 }
 
-/* A stream's end is known some microseconds later. After a while the driver waits: a stream that has failed ends there. */
-shoal_status shoal_wait_for(shoal_context *ctx, const int *is_there) {
-    for (int looks = 0; looks < 1 << 15; looks++)
-        if (__atomic_load_n(is_there, __ATOMIC_ACQUIRE)) return SHOAL_OK;
-    return shoal_wait(ctx);
+void shoal_expect(unsigned *words, size_t count) { memset(words, 0xff, count * sizeof *words); }
+
+/* After a while the driver waits: it reports the error of a kernel that ends without writing. */
+shoal_status shoal_wait_for(shoal_context *ctx, const unsigned *words, size_t count) {
+    for (int looks = 0; count > 0; looks++) {
+        if (__atomic_load_n(words + count - 1, __ATOMIC_ACQUIRE) != ~0u)
+            count--;
+        else if (looks == 1 << 15)
+            return shoal_wait(ctx);
+    }
+    return SHOAL_OK;
 }
 
 shoal_status shoal_check_waits(shoal_context *ctx) {

@@ -93,8 +93,10 @@ shoal_status shoal_leave_own_stream(shoal_context *ctx);
 /* SHOAL_E_ARG if work of a call that waits would be recorded in a CUDA graph: waiting ends the capture. */
 shoal_status shoal_check_waits(shoal_context *ctx);
 
-/* Waits until a kernel has written *is_there, in pinned memory; that is sooner than the end of the stream's work. */
-shoal_status shoal_wait_for(shoal_context *ctx, const int *is_there);
+/* For words of pinned memory that a kernel writes, none as ~0: before it is queued, and until all are there, which the
+ * host sees some microseconds before the end of the stream's work. */
+void shoal_expect(unsigned *words, size_t count);
+shoal_status shoal_wait_for(shoal_context *ctx, const unsigned *words, size_t count);
 
 /* SHOAL_E_ARG for NULL, SHOAL_E_MEMORY if a kernel cannot reach it; names the argument. */
 shoal_status shoal_check_array(shoal_context *ctx, const void *memory, const char *name);

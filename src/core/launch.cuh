@@ -106,10 +106,6 @@ template <class T> __device__ static inline void shoal_store_streaming(T *to, T 
 template <class T> __device__ static inline T shoal_load_relaxed(const T *from) {
     return *(const volatile T *)from;
 }
-/* A value that the host polls for, after __threadfence_system(). */
-template <class T> __device__ static inline void shoal_store_system(T *to, T value) {
-    *(volatile T *)to = value;
-}
 
 #else
 #include <simt.h> /* the emulator's: the same words */
@@ -124,9 +120,6 @@ static inline void shoal_copy_async_wait_all() {}
 static inline void shoal_copy_async_commit_group() {}
 template <int LATER> static inline void shoal_copy_async_wait_group() {}
 template <class T> static inline void shoal_store_streaming(T *to, T value) { *to = value; }
-template <class T> static inline void shoal_store_system(T *to, T value) {
-    __atomic_store_n(to, value, __ATOMIC_RELEASE);
-}
 #endif
 
 /* Blocks for a kernel that walks through `items` in strides of the whole grid. The emulator gets few

@@ -40,7 +40,7 @@ typedef uint64_t philox_lanes __attribute__((vector_size(8 * PHILOX_LANES), alig
 static inline void shoal_philox_blocks(const shoal_stream *s, uint64_t first, uint32_t attempt,
                                        int n, uint32_t *const w[4]) {
     enum { STEP = PHILOX_CHAINS * PHILOX_LANES }; /* blocks at a time */
-    philox_lanes even;
+    philox_lanes even = { 0 }; /* gcc at -O1 sees no loop that fills it */
     for (int l = 0; l < PHILOX_LANES; l++) even[l] = (uint32_t)first + 2 * (uint32_t)l;
     for (int i = 0; i < n; i += STEP) {
         philox_lanes c[PHILOX_CHAINS][4];

@@ -10,7 +10,7 @@
 #include "smallsym/device.cuh"
 
 enum { TOTALS = 256, SLOT = 64 }; /* room for the totals at the head of the workspace, and of one */
-enum { CAPTURED = 2 };
+enum { CAPTURED = 2, TOTAL_WORDS = sizeof(smallsym_totals) / sizeof(unsigned) };
 static_assert(sizeof(smallsym_totals) <= SLOT && (CAPTURED + 1) * SLOT <= TOTALS,
               "room for totals");
 
@@ -67,15 +67,12 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
 
 /* The totals to pinned memory; those of the next call are cleared. In one kernel, because copies and memsets wait for other
  * engines of the GPU. */
-__global__ static void tell_kernel(const unsigned *totals, smallsym_told *told, unsigned *next) {
-    if (threadIdx.x < sizeof(smallsym_totals) / sizeof(unsigned)) {
-        ((unsigned *)&told->totals)[threadIdx.x] = totals[threadIdx.x];
-        next[threadIdx.x] = 0;
-    }
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    __threadfence_system();
-    shoal_store_system(&told->is_there, 1);
+__global__ static void tell_kernel(const unsigned *totals, unsigned *told, unsigned *next) {
+    shoal_grid_dependency_wait();
+    if (threadIdx.x >= TOTAL_WORDS) return;
+    __threadfence_system(); /* x is there before the totals */
+    told[threadIdx.x] = totals[threadIdx.x];
+    next[threadIdx.x] = 0;
 }
 
 /* Systems without unknowns. */
@@ -129,8 +126,8 @@ static shoal_status queue_stages(void *of, const void *with) {
     if (status == SHOAL_OK) status = queue_stage(plan, s, 0);
     if (status != SHOAL_OK) return status;
     if (!plan->waits) return queue_later(plan, s);
-    SHOAL_LAUNCH(tell_kernel, dim3(1), dim3(WARP), 0, plan->head.ctx->stream,
-                 (const unsigned *)totals, plan->told, (unsigned *)s->next);
+    SHOAL_LAUNCH_EARLY(tell_kernel, dim3(1), dim3(WARP), 0, plan->head.ctx->stream,
+                       (const unsigned *)totals, (unsigned *)plan->told, (unsigned *)s->next);
     return shoal_launched(plan->head.ctx, "totals");
 }
 
@@ -140,13 +137,13 @@ static shoal_status run_stages(shoal_smallsym *plan, const smallsym_job *job) {
     s.job = *job, s.clears = !plan->lists_are_clear;
     s.next = plan->is_captured ? NULL : totals_in(plan, !plan->turn);
     plan->lists_are_clear = plan->is_told = 0;
-    if (plan->waits) plan->told->is_there = 0;
+    if (plan->waits) shoal_expect((unsigned *)plan->told, TOTAL_WORDS);
     shoal_status status = plan->replays && !plan->is_captured
                               ? shoal_plan_repeat(&plan->head, queue_stages, &s, sizeof s)
                               : queue_stages(plan, &s);
     if (status == SHOAL_OK && plan->waits) {
-        status = shoal_wait_for(plan->head.ctx, &plan->told->is_there);
-        plan->is_told = status == SHOAL_OK && plan->told->totals.listed[s.job.by_residue] == 0;
+        status = shoal_wait_for(plan->head.ctx, (const unsigned *)plan->told, TOTAL_WORDS);
+        plan->is_told = status == SHOAL_OK && plan->told->listed[s.job.by_residue] == 0;
         if (status == SHOAL_OK && !plan->is_told) status = queue_later(plan, &s);
     }
     if (status == SHOAL_OK && !plan->is_captured) plan->next_is_clear = 1;
@@ -248,7 +245,7 @@ static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job
 
 static shoal_status batch_total(shoal_smallsym *plan, smallsym_totals *totals) {
     if (!plan->is_told) return shoal_copy(plan->head.ctx, totals, plan->totals, sizeof *totals);
-    *totals = plan->told->totals;
+    *totals = *plan->told;
     return SHOAL_OK;
 }
 

@@ -99,11 +99,6 @@ typedef struct smallsym_totals {
     unsigned listed_wide[2]; /* ... of the list for wide.cu, in these stages */
 } smallsym_totals;
 
-typedef struct smallsym_told { /* cuda: the totals of a call that waits, in pinned memory */
-    smallsym_totals totals;
-    int is_there; /* written last */
-} smallsym_told;
-
 struct shoal_smallsym {
     shoal_plan head;
     const char *method_name; /* "auto" or the method's word                            */
@@ -126,7 +121,7 @@ struct shoal_smallsym {
     int next_is_clear;       /* cuda: the totals of the next one are zeros                    */
     int waits;               /* opts.waits, on cuda                                             */
     int is_told;             /* cuda: told has the totals of the last call                      */
-    smallsym_told *told;     /* NULL without .waits                                           */
+    smallsym_totals *told;   /* in pinned memory; NULL without .waits                         */
     int replays;             /* cuda: calls like recent ones are CUDA graphs                  */
     int solved;              /* the last call solved systems           */
     int judged;              /* the last call computed residuals       */

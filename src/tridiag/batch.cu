@@ -17,6 +17,7 @@ enum { ONE_BLOCK = 1 << 14 }; /* so many systems are summed up by one block */
 
 typedef tridiag_totals totals;
 enum { SLOT = 64, CAPTURED = 2 }; /* bytes of totals, which are at the head of the workspace */
+enum { TOTAL_WORDS = offsetof(totals, max_residual) / sizeof(unsigned) + 1 };
 static_assert(sizeof(totals) <= SLOT && (CAPTURED + 1) * SLOT <= TRIDIAG_ALIGNMENT, "room");
 
 static totals *totals_in(const tridiag_job *job, int slot) {
@@ -92,7 +93,7 @@ __global__ static void transpose_kernel(tridiag_job job) {
 }
 
 static shoal_status sum_up(shoal_tridiag *plan, const tridiag_job *job, totals *sums, totals *to,
-                           int *is_there, unsigned long long *next);
+                           unsigned long long *next);
 
 static shoal_status run_second(shoal_tridiag *plan, tridiag_job job) {
     job.todo = job.redo, job.redo = NULL;
@@ -112,8 +113,7 @@ static shoal_status queue_solve(void *of, const void *with) {
     if (status != SHOAL_OK || job->n == 0) return status;
     status = ((const tridiag_cuda_method *)plan->first.cell)->run(plan, job);
     if (status != SHOAL_OK || !plan->rescue.cell) return status;
-    return tells(plan, job) ? sum_up(plan, job, (totals *)job->redone, &plan->told->totals,
-                                     &plan->told->is_there, job->next)
+    return tells(plan, job) ? sum_up(plan, job, (totals *)job->redone, plan->told, job->next)
                             : run_second(plan, *job);
 }
 
@@ -123,13 +123,13 @@ static shoal_status solve_all(shoal_tridiag *plan, const tridiag_job *given) {
     take_turn(plan, &job);
     job.work = memory + TRIDIAG_ALIGNMENT + list_bytes(plan);
     if (plan->rescue.cell) job.redo = (int64_t *)(memory + TRIDIAG_ALIGNMENT);
-    if (plan->waits) plan->told->is_there = 0;
+    if (plan->waits) shoal_expect((unsigned *)plan->told, TOTAL_WORDS);
     shoal_status status = plan->replays && !job.rcond && plan->slot != CAPTURED
                               ? shoal_plan_repeat(&plan->head, queue_solve, &job, sizeof job)
                               : queue_solve(plan, &job);
     if (status == SHOAL_OK && tells(plan, &job)) {
-        status = shoal_wait_for(plan->head.ctx, &plan->told->is_there);
-        plan->is_told = status == SHOAL_OK && plan->told->totals.redone == 0;
+        status = shoal_wait_for(plan->head.ctx, (const unsigned *)plan->told, TOTAL_WORDS);
+        plan->is_told = status == SHOAL_OK && plan->told->redone == 0;
         if (status == SHOAL_OK && !plan->is_told) status = run_second(plan, job);
     }
     if (status == SHOAL_OK && plan->rescue.cell && job.next && job.n > 0) plan->next_is_clear = 1;
@@ -153,9 +153,10 @@ static shoal_status batch_run(shoal_tridiag *plan, const tridiag_job *given) {
                                 other ? given->du : job.transposed_du, solve_all);
 }
 
-/* Adds to *sums; a block that is alone writes the totals to *to, too, then *is_there, and clears *next. */
-__global__ static void total_kernel(tridiag_job job, totals *sums, totals *to, int *is_there,
+/* Adds to *sums; a block that is alone writes the totals to *to, too, and clears *next. */
+__global__ static void total_kernel(tridiag_job job, totals *sums, totals *to,
                                     unsigned long long *next) {
+    shoal_grid_dependency_wait();
     unsigned long long failed = 0, warned = 0;
     unsigned largest = 0;
     SHOAL_SHARED_ARRAY(unsigned, all, 3);
@@ -173,11 +174,9 @@ __global__ static void total_kernel(tridiag_job job, totals *sums, totals *to, i
         if (largest) atomicMax(&all[2], largest);
         __syncthreads();
         if (threadIdx.x > 0) return;
+        __threadfence_system(); /* x is there before the totals */
         *to = totals{ sums->redone, all[0], all[1], all[2] };
         if (next) *next = 0;
-        if (!is_there) return;
-        __threadfence_system();
-        shoal_store_system(is_there, 1);
         return;
     }
     if (failed) atomicAdd(&sums->failed, failed);
@@ -185,17 +184,16 @@ __global__ static void total_kernel(tridiag_job job, totals *sums, totals *to, i
     if (largest) atomicMax(&sums->max_residual, largest);
 }
 
-/* Queues the sums of a call, to *to on the device or in pinned memory, and clears *next, if that is not NULL. Sets
- * *is_there, if that is not NULL and one block does. */
+/* Queues the sums of a call, to *to on the device or in pinned memory, and clears *next, if that is not NULL. */
 static shoal_status sum_up(shoal_tridiag *plan, const tridiag_job *job, totals *sums, totals *to,
-                           int *is_there, unsigned long long *next) {
+                           unsigned long long *next) {
     cudaStream_t stream = (cudaStream_t)plan->head.ctx->stream;
     const bool is_one = job->count <= ONE_BLOCK;
     cudaError_t error = cudaSuccess;
     if (!is_one)
         error = cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
-    SHOAL_LAUNCH(total_kernel, dim3(is_one ? 1 : shoal_blocks(job->count, BLOCK)), dim3(BLOCK), 0,
-                 stream, *job, sums, to, is_there, next);
+    SHOAL_LAUNCH_EARLY(total_kernel, dim3(is_one ? 1 : shoal_blocks(job->count, BLOCK)),
+                       dim3(BLOCK), 0, stream, *job, sums, to, next);
     if (!error && !is_one && to != sums)
         error = cudaMemcpyAsync(to, sums, sizeof *to, cudaMemcpyDefault, stream);
     if (!error && !is_one && next) error = cudaMemsetAsync(next, 0, sizeof *next, stream);
@@ -207,9 +205,9 @@ static shoal_status batch_total(shoal_tridiag *plan, const tridiag_job *job,
                                 shoal_tridiag_info *info) {
     totals *sums = totals_in(job, plan->slot), result;
     if (plan->is_told) {
-        result = plan->told->totals;
+        result = *plan->told;
     } else {
-        shoal_status status = sum_up(plan, job, sums, sums, NULL, NULL);
+        shoal_status status = sum_up(plan, job, sums, sums, NULL);
         if (status == SHOAL_OK) status = shoal_copy(plan->head.ctx, &result, sums, sizeof result);
         if (status != SHOAL_OK) return status;
     }

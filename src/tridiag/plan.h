@@ -86,19 +86,14 @@ struct shoal_tridiag {
     int next_is_clear; /* CUDA: those of the next one are zeros                         */
     int waits;         /* opts.waits, on CUDA                                           */
     int is_told;       /* CUDA: told has the totals of the last call                    */
-    struct tridiag_told *told; /* NULL without .waits                                   */
-    int replays;               /* CUDA: calls like recent ones are CUDA graphs                  */
+    struct tridiag_totals *told; /* in pinned memory; NULL without .waits                */
+    int replays;                 /* CUDA: calls like recent ones are CUDA graphs                  */
 };
 
 typedef struct tridiag_totals { /* CUDA */
     unsigned long long redone, failed, warned;
     unsigned max_residual; /* bits of a float >= 0 */
 } tridiag_totals;
-
-typedef struct tridiag_told { /* CUDA: the totals of a call that waits, in pinned memory */
-    tridiag_totals totals;
-    int is_there; /* written last */
-} tridiag_told;
 
 /* Cells of the method table. A CPU method is a function on a pack, a few systems side by side
  * (pack.h); packs of f32 and f64 differ, hence void. Or it takes the systems one after another, each
