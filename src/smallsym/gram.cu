@@ -203,7 +203,7 @@ __device__ static inline void gram_stream(const smallsym_job &job, const smallsy
         __syncwarp(); /* also: nobody reads the other tile any more */
         side = 1 - side;
         if (next < g.samples) gram_copy<T, M>(job, g, at, at.tile + side * tile::BUFFER, next, c);
-        if (first < 0) continue; /* the first tile is on its way: one piece of code copies them all */
+        if (first < 0) continue; /* the first tile is on its way */
         const int samples = next < g.samples ? (int)tile::SAMPLES : (int)(g.samples - first);
         if (at.scaled) gram_scale<T, M>(at, now, samples);
         for (int s = 0; s < samples; s++)
