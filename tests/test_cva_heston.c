@@ -216,7 +216,8 @@ TEST(bits) {
     for (int jumps = 0; jumps < 2; jumps++) {
         double first = 0;
         for (int t = 0; t < target_count; t++)
-            for (int e = 0; e < (small && jumps ? 1 : 2); e++) {
+            for (int e = 0; e < 2; e++) {
+                if (small && e != jumps) continue;
                 cva_case c = case_of(list, SHOAL_CVA_PUT, 105, small ? 20 : 36);
                 cva_outcome whole, pieces;
                 c.market.assets = 2, c.market.s0 = s0, c.market.sigma = sigma;

@@ -92,7 +92,7 @@ set(tsan_cases_symindef_modify splits) # the one kernel of its own
 set(tsan_cases_symindef_blocked left different_size) # stages, and panels of two blocks of threads
 set(tsan_cases_symindef_eig one_pair failures)
 set(tsan_cases_symindef_lapack singular) # refinement is in symindef_accuracy
-set(tsan_cases_sort any_number strides different_lengths long_rows total_order)
+set(tsan_cases_sort any_number strides different_lengths long_rows longer_rows total_order)
 set(tsan_cases_pricing bits) # every kernel, few paths
 set(tsan_cases_pricing_wide bump)
 set(tsan_cases_pricing_bias american) # its kernels are those of the others
@@ -139,7 +139,7 @@ set(asan_cases_quick_symindef_eig one_pair failures)
 set(asan_cases_quick_symindef_modify splits)
 set(asan_cases_quick_symindef_forms g_j_gt_at)
 set(asan_cases_quick_symindef_accuracy inverses refinement_says)
-set(asan_cases_quick_sort any_number long_rows)
+set(asan_cases_quick_sort any_number long_rows longer_rows)
 set(asan_cases_quick_sort_merge figure_1 large_and every_kind)
 set(asan_cases_quick_pricing bits)
 set(asan_cases_quick_expou bits)

@@ -62,14 +62,13 @@ __device__ static inline void gram_add(real (&a)[M][T * M], real (&b)[M], const 
     }
 }
 
-/* Where the sum of a block joins those before, of which there are none at first: then v begins anew, or after
- * the last block, where `inverse` is not 0, becomes the mean. */
-__device__ static inline void gram_fold_one(real &v, real *kept, bool first, real inverse) {
+/* The sum of a block joins those before, of which there are none at first, and begins anew. */
+__device__ static inline void gram_fold_one(real &v, real *kept, bool first) {
     const real t = first ? 0 : kept[0], lost = first ? 0 : kept[WARP];
-    const real s = t + v, added = s - t, rest = lost + ((t - (s - added)) + (v - added));
+    const real s = t + v, added = s - t;
     kept[0] = s;
-    kept[WARP] = rest;
-    v = inverse != 0 ? (s + rest) * inverse : 0;
+    kept[WARP] = lost + ((t - (s - added)) + (v - added));
+    v = 0;
 }
 
 /* Where a thread keeps the sum of entry j of its row r; b is entry T M. */
@@ -78,13 +77,25 @@ template <int T, int M> __device__ static inline int gram_kept_at(int r, int j) 
 }
 
 template <int T, int M, bool FIRST>
-__device__ static inline void gram_fold(real (&a)[M][T * M], real (&b)[M], real *kept, bool first,
-                                        real inverse) {
+__device__ static inline void gram_fold(real (&a)[M][T * M], real (&b)[M], real *kept, bool first) {
     UNROLLED(r, M) {
 #pragma unroll
         for (int j = 0; FIRST && j < (r + 1) * T; j++)
-            gram_fold_one(a[r][j], kept + gram_kept_at<T, M>(r, j), first, inverse);
-        gram_fold_one(b[r], kept + gram_kept_at<T, M>(r, T * M), first, inverse);
+            gram_fold_one(a[r][j], kept + gram_kept_at<T, M>(r, j), first);
+        gram_fold_one(b[r], kept + gram_kept_at<T, M>(r, T * M), first);
+    }
+}
+
+/* What was folded, divided by the number of samples. */
+template <int T, int M, bool FIRST>
+__device__ static inline void gram_mean(real (&a)[M][T * M], real (&b)[M], const real *kept,
+                                        int64_t samples) {
+    const real inverse = 1 / (real)samples;
+    const auto mean = [&](int at) { return (kept[at] + kept[at + WARP]) * inverse; };
+    UNROLLED(r, M) {
+#pragma unroll
+        for (int j = 0; FIRST && j < (r + 1) * T; j++) a[r][j] = mean(gram_kept_at<T, M>(r, j));
+        b[r] = mean(gram_kept_at<T, M>(r, T * M));
     }
 }
 
@@ -195,25 +206,25 @@ __device__ static inline void gram_stream(const smallsym_job &job, const smallsy
                                           real (&b)[M]) {
     typedef gram_tile<T, M> tile;
     gram_clear<T, M, FIRST>(a, b);
-    int side = 1;
-    for (int64_t first = -(int64_t)tile::SAMPLES; first < g.samples; first += tile::SAMPLES) {
+    gram_copy<T, M>(job, g, at, at.tile, 0, c);
+    int side = 0;
+    for (int64_t first = 0; first < g.samples; first += tile::SAMPLES) {
         const int64_t next = first + tile::SAMPLES;
         real *now = at.tile + side * tile::BUFFER;
         shoal_copy_async_wait_all();
         __syncwarp(); /* also: nobody reads the other tile any more */
         side = 1 - side;
         if (next < g.samples) gram_copy<T, M>(job, g, at, at.tile + side * tile::BUFFER, next, c);
-        if (first < 0) continue; /* the first tile is on its way: one piece of code copies them all */
         const int samples = next < g.samples ? (int)tile::SAMPLES : (int)(g.samples - first);
         if (at.scaled) gram_scale<T, M>(at, now, samples);
         for (int s = 0; s < samples; s++)
             gram_add<T, M, FIRST>(a, b, now + s * tile::PITCH, now[s * tile::PITCH + tile::Y],
                                   at.t);
         if (next % GRAM_BLOCK == 0 || next >= g.samples)
-            gram_fold<T, M, FIRST>(a, b, at.kept, next <= GRAM_BLOCK,
-                                   next < g.samples ? 0 : 1 / (real)g.samples);
+            gram_fold<T, M, FIRST>(a, b, at.kept, next <= GRAM_BLOCK);
     }
     __syncwarp(); /* before the tiles are written again */
+    gram_mean<T, M, FIRST>(a, b, at.kept, g.samples);
 }
 
 /* ---- range ------------------------------------------------------------------------------------- */

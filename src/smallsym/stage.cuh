@@ -52,7 +52,7 @@ __device__ static inline real stage_entry(const real *staged, int i, int j) {
 enum copies { UNROLLED, SHORT };
 
 /* The rows of the lower triangle, each of which lies in one piece of memory: L threads side by side
- * copy L rows of their system together, W numbers per thread at once. Narrow pieces are many: a loop. */
+ * copy L rows of their system together, W numbers per thread at once. */
 template <int T, int M, int W, copies HOW>
 __device__ static inline void stage_rows(const smallsym_job &job, real *staged, const real *A,
                                          int t) {
@@ -60,7 +60,7 @@ __device__ static inline void stage_rows(const smallsym_job &job, real *staged, 
     const int n = (int)job.n, u = t % L * W, base = t / L * L;
 #pragma unroll(HOW == UNROLLED ? M : 1)
     for (int r = 0; r < M; r++) {
-#pragma unroll(HOW == UNROLLED && W == VECTOR ? L : 1)
+#pragma unroll(HOW == UNROLLED ? L : 1)
         for (int v = 0; v < L; v++) {
             const int i = r * T + base + v;
             if (r == M - 1 && i >= n) continue;

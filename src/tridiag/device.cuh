@@ -101,23 +101,19 @@ __device__ static inline void take_row(halves *h, const equation &e, real left, 
 }
 
 /* Over the lanes of a warp that differ in the bits below `width`. */
+__device__ static inline int32_t max_over_lanes(int32_t v, int width) {
+    if (width == 32) return __reduce_max_sync(0xffffffffu, v);
+    for (int bit = width / 2; bit > 0; bit /= 2) v = max(v, __shfl_xor_sync(0xffffffffu, v, bit));
+    return v;
+}
+__device__ static inline void halves_over_lanes(halves *h, int width) {
+    h->input = max_over_lanes(h->input, width), h->least = -max_over_lanes(-h->least, width);
+    h->r = max_over_lanes(h->r, width), h->x = max_over_lanes(h->x, width);
+    h->bound = max_over_lanes(h->bound, width);
+}
 __device__ static inline void halves_with(halves *h, const halves &other) {
     h->input = max(h->input, other.input), h->least = min(h->least, other.least);
     h->r = max(h->r, other.r), h->x = max(h->x, other.x), h->bound = max(h->bound, other.bound);
-}
-__device__ static inline void halves_over_lanes(halves *h, int width) {
-    const unsigned all = 0xffffffffu;
-    if (width == 32) {
-        *h = { __reduce_max_sync(all, h->input), __reduce_min_sync(all, h->least),
-               __reduce_max_sync(all, h->r), __reduce_max_sync(all, h->x),
-               __reduce_max_sync(all, h->bound) };
-        return;
-    }
-#pragma unroll 1
-    for (int bit = width / 2; bit > 0; bit /= 2)
-        halves_with(h, { __shfl_xor_sync(all, h->input, bit), __shfl_xor_sync(all, h->least, bit),
-                         __shfl_xor_sync(all, h->r, bit), __shfl_xor_sync(all, h->x, bit),
-                         __shfl_xor_sync(all, h->bound, bit) });
 }
 
 /* The residual, NaN where products may have left the range. */

@@ -203,15 +203,14 @@ __device__ static inline void load_tile(const tridiag_job &job, const shape &f, 
         const int64_t at = first * n;
         const int lead = lead_of(f, at);
         const line l = line_of(f, lead, systems * n);
-#pragma unroll 1 /* 28 kernels have this code */
-        for (int a = 0; a < 4; a++) {
-            const void *from = a == 0 ? job.dl : a == 1 ? job.d : a == 2 ? job.du : job.b;
-            load_line(s.dl + a * f.rows + lead, (const real *)from + at, f, n, l);
-        }
+        load_line(s.dl + lead, (const real *)job.dl + at, f, n, l);
+        load_line(s.d + lead, (const real *)job.d + at, f, n, l);
+        load_line(s.du + lead, (const real *)job.du + at, f, n, l);
+        load_line(s.b + lead, (const real *)job.b + at, f, n, l);
     } else { /* neighbouring threads take neighbouring systems */
         const int system = threadIdx.x & ((1 << f.each_bits) - 1);
         const view w = view_of(job, first + (system < systems ? system : 0));
-#pragma unroll 1
+#pragma unroll 4
         for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits) {
             const int slot = system * f.pitch + i;
             if (system >= systems) break;
@@ -238,7 +237,7 @@ __device__ static inline void store_tile(const tridiag_job &job, const shape &f,
     const view w = view_of(job, first + system);
     const bool written = s.x_state[system] == X_WRITTEN;
     const int lead = lead_of(f, first * n);
-#pragma unroll 2
+#pragma unroll 4
     for (int i = threadIdx.x >> f.each_bits; i < n; i += 1 << f.team_bits)
         w.x[i * w.rhs_row] = written ? s.b[lead + system * f.pitch + i] : real_nan();
 }
