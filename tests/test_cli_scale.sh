@@ -160,7 +160,7 @@ if command -v mpirun >/dev/null && "$shoal" info | grep -q '^mpi *on'; then
     said "shoal: rank 1: isa: this build has no instruction level 'none'"
     said "shoal: rank 1 takes no more units: it could not begin"
     # a process that dies ends all of them; the same command continues
-    long="$cva --backend cpu --threads 1 --outer 200000 --inner 1024 --checkpoint long.dir --json"
+    long="$cva --backend cpu --threads 1 --outer 200000 --exposure nested --inner 4096 --checkpoint long.dir --json"
     mpirun --allow-run-as-root --oversubscribe -n 2 "$shoal" $long >out 2>err </dev/null &
     job=$!
     for _ in $(seq 900); do [ "$(ls long.dir 2>/dev/null | grep -c '^unit-.*[0-9]$')" -ge 3 ] && break; sleep 0.1; done
