@@ -116,7 +116,7 @@ static void xla_serve(xla::Frame &frame, bool on_gpu) {
         shoal_status done =
             call->run(*entry.plan, buffers.data(), buffers.size(), (unsigned)fields);
         if (done == SHOAL_OK && waits) done = call->failed(*entry.plan, &failed);
-        if (waits) failed_systems = failed;
+        if (waits) failed_systems = failed + (failed_systems > 0 ? failed_systems : 0);
         return done;
     });
     xla_plans->give(entry);

@@ -225,7 +225,7 @@ class Torch(Numpy):
     def convert(a: Any, dtype: str, shape: Sequence[int] | None = None) -> Any:
         import torch
 
-        a = a.to(getattr(torch, dtype))
+        a = a.to(getattr(torch, dtype)).resolve_conj().resolve_neg()
         return (a if shape is None or a.shape == shape else a.expand(*shape)).contiguous()
 
     @staticmethod

@@ -47,10 +47,10 @@ def solve(values: Any, matrix_rhs: bool, tol: float, cond: float, device: Any, f
                 "entries outside the matrix are not read"
             )
     nrhs = shapes[-1][-1] if matrix_rhs else 1
-    if nrhs == 0:  # nothing to answer, and no system to judge
-        batch = (0, *batch[1:])
     kind = _type_of(library, names, arrays)
     arrays = [library.convert(a, kind, batch + s[len(s) - c :]) for a, s, c in zip(arrays, shapes, cores)]
+    if nrhs == 0:  # nothing to answer, and no system to judge
+        batch = (0, *batch[1:])
     x = library.empty(arrays[-1].shape, kind, number)
     work = plan(_BAND, number, library.stream(number), n, _size(batch), nrhs or 1, int(kind in _SINGLE),
                 len(arrays) // 2 - 1, int(kind.startswith("complex")), tol, cond)  # fmt: skip

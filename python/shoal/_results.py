@@ -79,9 +79,10 @@ class Result:
         self._fields, self._batch, self._first = fields, batch, first
 
     def _numbers(self, first: int, count: int) -> Any:
-        if type(self._room) is _core.Room:
-            self._room = self._room.numbers()  # no other call may write there from now on
-        return self._room[self._first + first : self._first + first + count]
+        room = self._room  # another thread may replace it
+        if type(room) is _core.Room:
+            room = self._room = room.numbers()  # no other call may write there from now on
+        return room[self._first + first : self._first + first + count]
 
     def __reduce__(self) -> Any:
         return Result, (self.x, self.module, self._door, self._block, self._fields, self._batch)

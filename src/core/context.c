@@ -241,7 +241,7 @@ shoal_status shoal_wait_for(shoal_context *ctx, const unsigned *words, size_t co
     for (int looks = 0; count > 0; looks++) {
         if (__atomic_load_n(words + count - 1, __ATOMIC_ACQUIRE) != ~0u)
             count--;
-        else if (looks == 1 << 15)
+        else if (looks >= 1 << 15)
             return shoal_wait(ctx);
     }
     return SHOAL_OK;

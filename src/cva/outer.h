@@ -363,6 +363,8 @@ CVA_APART void cva_line_holds(const cva_job *job, const cva_contract *c, const c
     }
     CVA_EACH(l) place[l] = ((shoal_log(s[l] / s0) - drift) / sigma - start) / step;
     CVA_EACH(l) hold[l] += cva_premium(r, k, place[l]);
+    for (int l = 0; l < CVA_WIDTH; l++)
+        if (!cva_is_on_grid(r, place[l])) hold[l] = cva_far_hold(job, c, k, s[l]);
 }
 
 #define CVA_MOST_HOLD 1e300

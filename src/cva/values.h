@@ -139,13 +139,38 @@ SHOAL_HD static inline double cva_premium(const cva_rule *r, int64_t k, double p
     return sum > 0 ? sum : 0;
 }
 
+/* Whether a place is on the grid of a rule. Only prices after a jump are elsewhere. */
+SHOAL_HD static inline int cva_is_on_grid(const cva_rule *r, double place) {
+    return place >= 0 && place <= r->basis.points - 1;
+}
+
+/* What holding is worth at a price off the grid: the European value, or what exercise at the best later date is worth if the
+ * price grows as its forward does. Far in the money that is all, far out of the money it is 0. */
+SHOAL_HD static inline double cva_far_hold(const cva_job *job, const cva_contract *c, int64_t k,
+                                           double s) {
+    double best = cva_line_value(job, c, s, k);
+    for (int64_t i = k + 1; i < c->last; i++) {
+        if (!c->may[i - 1]) continue;
+        const cva_span span = cva_between(job, k, i);
+        const double forward =
+            cva_weight_in(c, 0) * s * shoal_exp(cva_growth(job, span, c->asset[0]));
+        const double gain = c->form & CVA_DOWN ? cva_strike_at(c, i) - forward
+                                               : forward - cva_strike_at(c, i);
+        const double worth = cva_discount_over(job, span) * gain;
+        if (worth > best) best = worth;
+    }
+    return best;
+}
+
 /* What holding a contract on one asset is worth at price s of date k. */
 SHOAL_HD static inline double cva_line_hold(const cva_job *job, const cva_contract *c,
                                             const cva_rule *r, int64_t k, double s) {
     const int64_t a = c->asset[0];
     const double sigma = job->sigma[a], drift = cva_drift(job, cva_between(job, 0, k), a);
     const double brownian = sigma > 0 ? (shoal_log(s / job->s0[a]) - drift) / sigma : 0;
-    return cva_line_value(job, c, s, k) + cva_premium(r, k, (brownian - r->start) / r->step);
+    const double place = (brownian - r->start) / r->step;
+    return cva_is_on_grid(r, place) ? cva_line_value(job, c, s, k) + cva_premium(r, k, place)
+                                    : cva_far_hold(job, c, k, s);
 }
 
 /* The same today, of a contract on any assets. */

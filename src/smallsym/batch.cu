@@ -70,9 +70,9 @@ static shoal_status batch_begin(shoal_smallsym *plan) {
 __global__ static void tell_kernel(const unsigned *totals, unsigned *told, unsigned *next) {
     shoal_grid_dependency_wait();
     if (threadIdx.x >= TOTAL_WORDS) return;
-    __threadfence_system(); /* x is there before the totals */
-    told[threadIdx.x] = totals[threadIdx.x];
     next[threadIdx.x] = 0;
+    __threadfence_system(); /* x is there before the totals, and the next call finds zeros */
+    told[threadIdx.x] = totals[threadIdx.x];
 }
 
 /* Systems without unknowns. */
@@ -234,6 +234,7 @@ static shoal_status find_pairs(shoal_smallsym *plan, smallsym_job job, const sma
 static shoal_status batch_run(shoal_smallsym *plan, int what, const smallsym_job *job,
                               const smallsym_arrays *with) {
     if (what == SMALLSYM_EIGEN) return find_pairs(plan, *job, &with->parts);
+    if (job->n == 0) plan->is_told = 0; /* the totals of an earlier group do not tell of this one */
     if (job->n == 0) return run_empty(plan, job, what == SMALLSYM_SOLVE ? 0 : NAN);
     if (what == SMALLSYM_SOLVE) return solve(plan, job);
     if (what == SMALLSYM_FORM) return form_and_solve(plan, job, &with->gram);

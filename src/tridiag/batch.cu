@@ -174,9 +174,10 @@ __global__ static void total_kernel(tridiag_job job, totals *sums, totals *to,
         if (largest) atomicMax(&all[2], largest);
         __syncthreads();
         if (threadIdx.x > 0) return;
-        __threadfence_system(); /* x is there before the totals */
-        *to = totals{ sums->redone, all[0], all[1], all[2] };
+        const totals now = { sums->redone, all[0], all[1], all[2] };
         if (next) *next = 0;
+        __threadfence_system(); /* x is there before the totals, and the next call finds zeros */
+        *to = now;
         return;
     }
     if (failed) atomicAdd(&sums->failed, failed);
@@ -194,9 +195,9 @@ static shoal_status sum_up(shoal_tridiag *plan, const tridiag_job *job, totals *
         error = cudaMemsetAsync(&sums->failed, 0, sizeof *sums - offsetof(totals, failed), stream);
     SHOAL_LAUNCH_EARLY(total_kernel, dim3(is_one ? 1 : shoal_blocks(job->count, BLOCK)),
                        dim3(BLOCK), 0, stream, *job, sums, to, next);
+    if (!error && !is_one && next) error = cudaMemsetAsync(next, 0, sizeof *next, stream);
     if (!error && !is_one && to != sums)
         error = cudaMemcpyAsync(to, sums, sizeof *to, cudaMemcpyDefault, stream);
-    if (!error && !is_one && next) error = cudaMemsetAsync(next, 0, sizeof *next, stream);
     if (error == cudaSuccess) return shoal_launched(plan->head.ctx, "total");
     return shoal_fail(plan->head.ctx, SHOAL_E_CUDA, "summing up: %s", cudaGetErrorString(error));
 }
