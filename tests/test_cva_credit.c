@@ -340,6 +340,32 @@ TEST(put_after_a_jump) {
         }
 }
 
+/* Far below the grid of its rule a put is exercised at once, or at the next date that allows it; on the grid, with
+ * dividends above the rate, never. The price hardly moves but for the jump. */
+TEST(put_far_below_its_grid) {
+    const double jump = -0.9, little = 0.02, dividend = 0.1, half[] = { 0.5 };
+    double factor[STEPS];
+    for (int k = 0; k < STEPS; k++)
+        factor[k] = jump_factor(jump, 0.05, (double)k / STEPS, (k + 1.0) / STEPS);
+    for (int t = 0; t < target_count; t++)
+        for (int once = 0; once < 2; once++) {
+            cva_case c = put_case(256);
+            double want = 0;
+            c.market.sigma = &little, c.market.dividend = &dividend, c.counterparty.jump = &jump;
+            if (once) c.contract[0].exercise = half, c.contract[0].exercises = 1;
+            const cva_outcome o = cva_of(targets[t].ctx, &c);
+            for (int k = 0; k < STEPS; k++) {
+                const double now = (k + 1.0) / STEPS;
+                const double left = !once ? 0 : now <= 0.5 ? 0.5 - now : 1 - now;
+                const double price = 36 * exp((0.06 - dividend) * now) * factor[k];
+                want += 0.6 * o.profile[k].discount * o.profile[k].default_probability *
+                        (40 * exp(-0.06 * left) - price * exp(-dividend * left));
+            }
+            CHECK_MSG(fabs(o.value.cva - want) < 3 * o.value.error + 1e-5 * want,
+                      "%d: %.6f +- %.6f, not %.6f", once, o.value.cva, o.value.error, want);
+        }
+}
+
 /* The law of (B, y) and of survival on a grid of both; shift by bisection on y alone. */
 enum { SIDE = 30, CELLS = 2 * SIDE + 1 };
 typedef struct hazard_case {
@@ -517,6 +543,7 @@ int main(int argc, char **argv) {
     RUN(put_with_margin_period);
     RUN(jump_at_default);
     RUN(put_after_a_jump);
+    RUN(put_far_below_its_grid);
     RUN(hazard_rate_with_the_asset);
     RUN(limits);
     RUN(bits);

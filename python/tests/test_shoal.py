@@ -222,6 +222,7 @@ def test_pentadiagonal_arguments():
         shoal.solve_pentadiagonal(one, one, one, one, one, one.astype(np.float16))
     assert shoal.solve_pentadiagonal(*[[0, 0, 0]] * 2, [1, 2, 4], *[[0, 0, 0]] * 2, [1, 2, 4]).tolist() == [1, 1, 1]
     assert shoal.solve_pentadiagonal(*np.ones((6, 3, 0))).shape == (3, 0)
+    assert shoal.solve_pentadiagonal(*np.ones((5, 5, 4)), np.ones((5, 4, 0)), matrix_rhs=True).shape == (5, 4, 0)
 
 
 def test_ends_of_the_bands_are_not_read():

@@ -341,9 +341,9 @@ CVA_CALL void cva_add_value(const cva_job *job, const cva_contract *c, int64_t p
 
 /* ---- exercise ---------------------------------------------------------------------------------- */
 
-/* hold[l] := cva_line_hold() at prices s. */
+/* hold[l] := cva_line_hold() at prices s; now[l]: whether the rule exercises, decided here off its grid. */
 CVA_APART void cva_line_holds(const cva_job *job, const cva_contract *c, const cva_rule *r,
-                              int64_t k, const double *s, double *hold) {
+                              int64_t k, const double *s, char *now, double *hold) {
     const cva_span left = cva_rest(job, c, k);
     const int64_t a = c->asset[0];
     const double sigma = job->sigma[a], deviation = cva_deviation(job, left, a), s0 = job->s0[a];
@@ -364,7 +364,11 @@ CVA_APART void cva_line_holds(const cva_job *job, const cva_contract *c, const c
     CVA_EACH(l) place[l] = ((shoal_log(s[l] / s0) - drift) / sigma - start) / step;
     CVA_EACH(l) hold[l] += cva_premium(r, k, place[l]);
     for (int l = 0; l < CVA_WIDTH; l++)
-        if (!cva_is_on_grid(r, place[l])) hold[l] = cva_far_hold(job, c, k, s[l]);
+        if (!cva_is_on_grid(r, place[l])) {
+            const double over = weight * s[l] - cva_strike_at(c, k);
+            hold[l] = cva_far_hold(job, c, k, s[l]);
+            now[l] = (c->form & CVA_DOWN ? -over : over) >= hold[l];
+        }
 }
 
 #define CVA_MOST_HOLD 1e300
@@ -375,7 +379,7 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
     if (r->basis.kind == CVA_LINE) {
         const double *numbers = cva_rule_at(r, k), *at = s + c->asset[0] * CVA_WIDTH;
         for (int l = 0; l < CVA_WIDTH; l++) now[l] = at[l] >= numbers[0] && at[l] <= numbers[1];
-        if (going_on) cva_line_holds(job, c, r, k, at, going_on);
+        if (going_on) cva_line_holds(job, c, r, k, at, now, going_on);
         return;
     }
     cva_lanes w;

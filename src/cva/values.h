@@ -139,7 +139,7 @@ SHOAL_HD static inline double cva_premium(const cva_rule *r, int64_t k, double p
     return sum > 0 ? sum : 0;
 }
 
-/* Whether a place is on the grid of a rule. Only prices after a jump are elsewhere. */
+/* Whether a place is on the grid of a rule. Only prices after a jump are elsewhere; without volatility all are (NaN). */
 SHOAL_HD static inline int cva_is_on_grid(const cva_rule *r, double place) {
     return place >= 0 && place <= r->basis.points - 1;
 }
@@ -167,8 +167,8 @@ SHOAL_HD static inline double cva_line_hold(const cva_job *job, const cva_contra
                                             const cva_rule *r, int64_t k, double s) {
     const int64_t a = c->asset[0];
     const double sigma = job->sigma[a], drift = cva_drift(job, cva_between(job, 0, k), a);
-    const double brownian = sigma > 0 ? (shoal_log(s / job->s0[a]) - drift) / sigma : 0;
-    const double place = (brownian - r->start) / r->step;
+    const double place =
+        sigma > 0 ? ((shoal_log(s / job->s0[a]) - drift) / sigma - r->start) / r->step : NAN;
     return cva_is_on_grid(r, place) ? cva_line_value(job, c, s, k) + cva_premium(r, k, place)
                                     : cva_far_hold(job, c, k, s);
 }
