@@ -111,7 +111,9 @@ static void scale_region(const cva_fit *f, double *gram, double *rhs, double *sc
 }
 
 /* Room for the regressions of a date: of both regions the matrices, then the right-hand sides, then the answers. */
-static int64_t solve_numbers(int columns) { return REGIONS * (cva_gram_numbers(columns) + columns); }
+static int64_t solve_numbers(int columns) {
+    return REGIONS * (cva_gram_numbers(columns) + columns);
+}
 
 /* The factors of both regions. A region without paths, or without an answer, has 0 as its value of going on, and is not
  * exercised: in the money, infinity. */

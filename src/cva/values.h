@@ -154,8 +154,8 @@ SHOAL_HD static inline double cva_far_hold(const cva_job *job, const cva_contrac
         const cva_span span = cva_between(job, k, i);
         const double forward =
             cva_weight_in(c, 0) * s * shoal_exp(cva_growth(job, span, c->asset[0]));
-        const double gain = c->form & CVA_DOWN ? cva_strike_at(c, i) - forward
-                                               : forward - cva_strike_at(c, i);
+        const double gain =
+            c->form & CVA_DOWN ? cva_strike_at(c, i) - forward : forward - cva_strike_at(c, i);
         const double worth = cva_discount_over(job, span) * gain;
         if (worth > best) best = worth;
     }
