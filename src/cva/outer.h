@@ -386,10 +386,8 @@ CVA_CALL void cva_decide(const cva_job *job, const cva_contract *c, const cva_ru
     cva_make_variables(c, &r->basis, k, s, &w);
     cva_make_psi(r, k, &w);
     cva_make_hold(r, k, &w);
-    double
-        most = 0,
-        share =
-            0; /* with variances what an option is worth at most: a number, or a share of the price */
+    /* with variances what an option is worth at most: a number, or a share of the price */
+    double most = 0, share = 0;
     const int bounded = job->hestons > 0 && r->basis.kind == CVA_BASKET;
     if (bounded) {
         const cva_terms t = cva_terms_of(job, c, cva_rest(job, c, k));
